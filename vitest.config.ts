@@ -8,7 +8,8 @@ import { DEEP_MS, FAST_MS, POLL_MS, PROCESS_MS, PROPERTY_MS } from './scripts/te
 // Those of Node, which knows no `module`.
 const conditions = ['@baton/source', 'node', 'default']
 const shared = { resolve: { conditions }, ssr: { resolve: { conditions, externalConditions: ['@baton/source'] } } }
-const places = (suffix: string) => ['packages/*/src', 'scripts', 'examples'].map((folder) => `${folder}/**/*${suffix}`)
+const places = (suffix: string) =>
+  ['packages/*/src', 'packages/console/page', 'scripts', 'examples'].map((folder) => `${folder}/**/*${suffix}`)
 const longer = ['.property.test.ts', '.process.test.ts', '.deep.test.ts'].flatMap(places)
 
 /** Deep tests that need the whole machine: browsers, a service and workers, or a model, which stand still beside other work. */

@@ -4,6 +4,7 @@
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { writePage } from '../packages/console/build-page.ts'
 import { bundlePackage } from './bundle.ts'
 import { writePackedPages } from './docs-pages.ts'
 import { NOT_PACKED } from './packed-files.ts'
@@ -16,6 +17,8 @@ const WITHOUT_NODE: ReadonlySet<string> = new Set(['core', 'protocol'])
 const CONFIG = 'tsconfig.build.json'
 /** The package that contains the documentation pages: every program that uses Baton installs it. */
 const WITH_PAGES = 'host'
+/** The package whose server has a page for browsers. */
+const WITH_BROWSER_PAGE = 'console'
 
 /** @throws Error with the compiler's output when a package does not compile, or when an entry is missing afterwards */
 export async function buildPackages(): Promise<readonly Package[]> {
@@ -40,6 +43,7 @@ async function buildPackage(one: Package): Promise<void> {
     rmSync(config)
   }
   await bundlePackage(one)
+  if (one.folder === WITH_BROWSER_PAGE) await writePage(join(one.path, 'dist/page'))
   for (const { subpath, built } of one.entries)
     if (!existsSync(join(one.path, built)))
       throw new Error(`${one.name}: the entry "${subpath}" should be at ${built}, but is missing`)

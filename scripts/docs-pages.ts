@@ -57,6 +57,7 @@ export const PAGE_GROUPS: readonly PageGroup[] = [
       'editors',
       'cli',
       'serving',
+      'console',
       'temporal',
       'scaling',
       'security',
@@ -83,6 +84,8 @@ export const PICTURES: readonly string[] = [
   'chat-phone.png',
   'voice-desktop.png',
   'voice-phone.png',
+  'console-timeline.png',
+  'console-inbox.png',
 ]
 
 /** Pages for people who work on Baton: last on the site, and not packed. */

@@ -149,7 +149,7 @@ export function countSlips(folder: string, isListed = false): { readonly lines: 
 /** The folders of this repository that have source. */
 export function listFolders(): readonly string[] {
   const packages = readdirSync(join(REPOSITORY, 'packages')).map((name) => join('packages', name, 'src'))
-  return [...packages, 'scripts', 'examples', 'bench']
+  return [...packages, 'packages/console/page', 'scripts', 'examples', 'bench']
 }
 
 if (process.argv[1] === import.meta.filename) {

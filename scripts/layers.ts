@@ -17,8 +17,22 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   host: ['core', 'models', 'runtime'],
   server: ['core', 'protocol', 'runtime'],
   temporal: ['core', 'runtime'],
+  console: ['client', 'core', 'server'],
   testing: ['client', 'core', 'host', 'models', 'protocol', 'runtime', 'server', 'tools', 'kits'],
-  cli: ['client', 'core', 'host', 'models', 'protocol', 'runtime', 'server', 'temporal', 'tools', 'kits', 'mcp'],
+  cli: [
+    'client',
+    'console',
+    'core',
+    'host',
+    'models',
+    'protocol',
+    'runtime',
+    'server',
+    'temporal',
+    'tools',
+    'kits',
+    'mcp',
+  ],
 }
 
 /** AGENTS.md with the column "May import" of its table of packages. The other cells are written by hand. */

@@ -32,6 +32,10 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
     summary: 'serve chat pages (HTTP) and apps (WebSocket)',
     load: async () => (await import('./commands/serve.ts')).serveCommand,
   },
+  console: {
+    summary: 'show sessions, what waits, where each call is and what it costs, as a page',
+    load: async () => (await import('./commands/console.ts')).consoleCommand,
+  },
   mcp: {
     summary: 'serve an agent and its tools to MCP clients, over standard input and output or HTTP',
     load: async () => (await import('./commands/mcp.ts')).mcpCommand,

@@ -12,6 +12,8 @@ import type { ServeOptions } from './serve-options.ts'
 export interface ServeAccess {
   readonly front: Pick<WebSocketFrontOptions, 'authenticate' | 'token' | 'metricsToken' | 'publicHosts'>
   readonly handler: Pick<HandlerOptions, 'authenticate' | 'origins' | 'hosts'>
+  /** Whether everyone is let in. */
+  readonly isOpen: boolean
   /** Fetches keys before the first token arrives, so that a wrong address is logged at once. Never rejects. */
   prepare(): Promise<void>
 }
@@ -45,6 +47,7 @@ export function createAccess(options: Access, localToken: string, log: Logger): 
       ...(verifier ? { authenticate, metricsToken: tokens } : token !== undefined && { token: tokens }),
     },
     handler: { ...describePages(options, isOpen), ...(!isOpen && { authenticate }) },
+    isOpen,
     prepare: async () => {
       try {
         await verifier?.prepare()

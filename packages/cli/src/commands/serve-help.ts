@@ -48,6 +48,17 @@ Access (a token is required if --host is not this machine):
   --trust-proxy [NUMBER]
                  trust X-Forwarded-For of this many proxies in front (default: 1)
 
+Operators and senders; each has a name and a file with its secret:
+  --console NAME=FILE
+                 serve the console at /console for this operator, whose token of at least 16 characters is in the file;
+                 repeatable. The log names the operator who decides or changes something
+  --console-powers NAME=LIST
+                 see (default), decide, act, export, remove, separated by commas, or all
+  --webhook NAME=FILE
+                 accept events at /api/sessions/SESSION/events that this sender has signed in the form of Standard
+                 Webhooks, for sessions of every owner; its secret whsec_… is in the file, or several, one in a line;
+                 repeatable
+
 Several servers over one PostgreSQL store:
   --peer-address URL
                  address where the other servers reach this one, such as ws://10.0.0.5:8080. Requests for a session that

@@ -3,6 +3,8 @@ import type { Permissions } from '@baton/core'
 import type { AllowedSettings } from '@baton/server/internal'
 import type { Console } from '../console.ts'
 import { wholeNumber } from './limit-options.ts'
+import type { NamedFile, OperatorWords } from './operator-options.ts'
+import { readNamed, readOperators } from './operator-options.ts'
 import { MCP_OPTION } from '../words/mcp-option.ts'
 import { PERMISSION_WORDS, readPermissions } from '../words/permission-options.ts'
 import type { ServerOptions } from './server-options.ts'
@@ -38,6 +40,9 @@ export interface ServeOptions {
   /** Whether editors may connect at `/acp`. */
   readonly acp: boolean
   readonly acpV2: boolean
+  /** Operators of the console, if there are any. */
+  readonly operators: readonly OperatorWords[]
+  readonly webhooks: readonly NamedFile[]
   /** The other arguments, if the server is to restart at every change. */
   readonly dev: readonly string[] | undefined
 }
@@ -66,6 +71,9 @@ export function serveOptions(
       json: { type: 'boolean', default: false },
       acp: { type: 'boolean', default: false },
       'acp-v2': { type: 'boolean', default: false },
+      console: { type: 'string', multiple: true },
+      'console-powers': { type: 'string', multiple: true },
+      webhook: { type: 'string', multiple: true },
       ...SERVER_WORDS,
       ...TEMPORAL_WORDS,
     },
@@ -105,6 +113,8 @@ export function serveOptions(
     acp: values.acp || values['acp-v2'],
     acpV2: values['acp-v2'],
     allow: readAllowed(values),
+    operators: readOperators(values.console ?? [], values['console-powers'] ?? []),
+    webhooks: readNamed('--webhook', values.webhook ?? []),
     dev: values.dev ? words.filter((word) => word !== '--dev') : undefined,
   }
 }

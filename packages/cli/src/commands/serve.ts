@@ -1,5 +1,5 @@
 // `baton serve`: runs the local host behind the WebSocket front until a signal ends it.
-import type { Agent, Logger, Clock, LogStore, StoreHealth } from '@baton/core/internal'
+import type { Agent, Logger, Clock, LogStore, Principal, StoreHealth } from '@baton/core/internal'
 import { listClientModels, readMonotonicMs, voice, BatonError } from '@baton/core/internal'
 import type { LocalHost } from '@baton/host'
 import { createMetrics } from '@baton/host/metrics'
@@ -7,6 +7,8 @@ import type { WebSocketFront } from '@baton/server/websocket'
 import { createWebSocketFront } from '@baton/server/websocket'
 import { isLoopback } from '@baton/server/internal'
 import type { AcpOptions, createAcpSocket } from '@baton/server/acp'
+import type { ConsoleOptions } from '@baton/console'
+import type { HandlerOptions } from '@baton/server/http'
 import { createChatSocket, createHandler, createNodeListener } from '@baton/server/http'
 import { secretsIn } from '@baton/models/internal'
 import { describeThrown } from '@baton/runtime'
@@ -18,7 +20,10 @@ import { openEmbeddedHost } from '../places/embedded-host.ts'
 import { escapeControls } from '../terminal/escape-controls.ts'
 import type { GatewayHost } from '../places/gateway-host.ts'
 import { namePortOption } from './port-in-use.ts'
+import type { Guests } from './operator-options.ts'
+import { readGuests } from './operator-options.ts'
 import { createAccess } from './serve-access.ts'
+import { mountConsole } from './serve-console.ts'
 import { SERVE_HELP } from './serve-help.ts'
 import type { ServeOptions } from './serve-options.ts'
 import { serveOptions } from './serve-options.ts'
@@ -46,7 +51,8 @@ async function serve(options: ServeOptions, terminal: Console): Promise<number> 
   const { server } = options
   /** For chats of the same user on this machine, which find it next to the store. */
   const localToken = randomUUID()
-  const secrets = [...listSecrets(options, terminal), localToken]
+  const guests = readGuests(options, terminal.folder)
+  const secrets = [...listSecrets(options, terminal), ...guests.secrets, localToken]
   const log = await createServerLog(server, terminal, secrets)
   const tls = server.tls && readTls(server.tls, terminal.folder)
   const access = createAccess(options, localToken, log)
@@ -58,6 +64,7 @@ async function serve(options: ServeOptions, terminal: Console): Promise<number> 
   const findStoreIssue = createReadiness({ store: embedded.store, log, clock: embedded.environment.clock })
   const peers = server.peers && { peers: server.peers }
   const chatOptions = { log, allow: options.allow, isDraining: () => isDraining, limits: server.httpLimits, ...peers }
+  const handle = await createRequests(embedded.host, guests, { ...chatOptions, ...access.handler })
   const front = createWebSocketFront(embedded.host, {
     ...embedded.environment,
     log,
@@ -71,7 +78,7 @@ async function serve(options: ServeOptions, terminal: Console): Promise<number> 
     clientModels: listClientModels(embedded.agent),
     chats: createChatSocket(embedded.host, chatOptions),
     ...(await openEditors(options, embedded, log)),
-    requests: createNodeListener(createHandler(embedded.host, { ...chatOptions, ...access.handler }), server),
+    requests: createNodeListener(handle, server),
     unreadyReason: () => (isListening ? findStoreIssue() : 'starting'),
     ...(options.origins && { origins: options.origins }),
     ...access.front,
@@ -89,9 +96,8 @@ async function serve(options: ServeOptions, terminal: Console): Promise<number> 
     const { recovered } = (await local?.recover({ everyMs: RECOVER_EVERY_MS })) ?? { recovered: 0 }
     if (recovered > 0) log.info('resuming interrupted sessions', { sessions: recovered })
     isListening = true
-    const isOpen = server.token === undefined && server.jwt === undefined
-    withdrawAddress = tellAddress(options.store, { url, ...(!isOpen && { token: localToken }) }, log)
-    if (isOpen && !isLoopback(options.host))
+    withdrawAddress = tellAddress(options.store, { url, ...(!access.isOpen && { token: localToken }) }, log)
+    if (access.isOpen && !isLoopback(options.host))
       log.warn('anyone who can reach this address can talk to the agent, because no token is required', {
         host: options.host,
       })
@@ -109,6 +115,22 @@ async function serve(options: ServeOptions, terminal: Console): Promise<number> 
   isDraining = true
   await endServer(server.drainMs, { front, embedded, log })
   return code
+}
+
+/** Chats and sessions, signed events, and the console if there are operators. */
+async function createRequests(
+  host: (EmbeddedHost | GatewayHost)['host'],
+  { operators, webhooks }: Guests,
+  options: HandlerOptions,
+): Promise<ReturnType<typeof createHandler>> {
+  const ownerOf = (session: string): Promise<Principal | undefined> => host.views.ownerOf(session)
+  const senders = webhooks.map(({ name, secret }) => [name, { secret, principal: ownerOf }])
+  const chats = createHandler(host, {
+    ...options,
+    ...(senders.length > 0 && { webhooks: Object.fromEntries(senders) as NonNullable<HandlerOptions['webhooks']> }),
+  })
+  const { allow: _, ...shared } = options
+  return await mountConsole(host, { operators, options: shared as ConsoleOptions, chats })
 }
 
 /** @throws BatonError `invalid_option` */

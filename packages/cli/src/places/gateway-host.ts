@@ -1,5 +1,5 @@
 // The host of `baton serve --temporal`: a stateless gateway.
-import type { Host, Logger } from '@baton/core/internal'
+import type { Host, Logger, SessionViews } from '@baton/core/internal'
 import type { OwnedLogStore } from '@baton/core/internal'
 import { openPostgresStore } from '@baton/host/postgres'
 import type { AgentWords, PreparedAgent } from './prepared-agent.ts'
@@ -8,14 +8,14 @@ import type { TemporalPlace } from '../commands/temporal-options.ts'
 import { importTemporal } from '../commands/temporal-options.ts'
 
 export interface GatewayHost extends Omit<PreparedAgent, 'close' | 'modelOf'> {
-  readonly host: Host
+  readonly host: Host & { readonly views: SessionViews }
   readonly store: OwnedLogStore
   stop(drainMs: number): Promise<void>
 }
 
 /** @throws BatonError as prepareAgent does, `store_failed`; Error when the service cannot be reached */
 export async function openGatewayHost(
-  init: AgentWords & { readonly log: Logger },
+  init: AgentWords & { readonly log: Logger; readonly secrets?: readonly string[] },
   { address, namespace, taskQueue, redis, postgres }: TemporalPlace,
 ): Promise<GatewayHost> {
   const { createTemporalHost } = await importTemporal()
@@ -31,6 +31,7 @@ export async function openGatewayHost(
     modelOf,
     defaultModel: prepared.choice.id,
     log: init.log,
+    ...(init.secrets && { secrets: init.secrets }),
   })
   const stop = async (drainMs: number): Promise<void> => {
     await host.stop({ drainMs })

@@ -38,6 +38,11 @@ export interface SessionOptions<A extends KnownAgent = KnownAgent> {
   readonly agent?: A | string
   /** The person or service that the session belongs to; `{ id: 'anonymous' }` by default. */
   readonly principal?: Principal
+  /**
+   * The operator who acts in the owner's name, whom the program has authenticated: it has the owner's rights, and the log names
+   * it for decisions, interrupts, rewinds and cancelled calls.
+   */
+  readonly by?: Principal
   /** Applies to a new session; an existing one keeps its own. */
   readonly description?: SessionDescription
   /** Refuses a session that does not exist with `unknown_session`, instead of creating it. False by default. */

@@ -8,6 +8,8 @@ import type { Deciders } from './values.ts'
 export interface Decider {
   readonly principal: string
   readonly roles?: readonly string[] | undefined
+  /** An operator, whom the host lets decide for the owner. */
+  readonly asOwner?: true | undefined
 }
 
 /** Why this person may not decide a call of the owner's session; undefined if they may. */
@@ -15,7 +17,7 @@ export function findDeciderIssue(owner: string, deciders: Deciders | undefined, 
   const { principal, roles = [] } = who
   const isOwner = principal === owner
   // Sessions without a principal do not check the speaker.
-  if (!deciders) return isOwner || owner === '' ? undefined : foreign(principal)
+  if (!deciders) return isOwner || owner === '' || who.asOwner ? undefined : foreign(principal)
   if (deciders.notAsker && isOwner) return `"${principal}" asked for it, and somebody else has to decide it`
   const { people = [], roles: allowed = [] } = deciders
   if (people.length + allowed.length === 0 || people.includes(principal)) return undefined

@@ -508,7 +508,13 @@ export const FACTS = {
   'summary-started': { ...LIMIT, ...ATTEMPT, ...RANGE },
   'summary-finished': { ...ATTEMPT, ...RANGE, text: s.text, usage: Usage },
   'summary-failed': { ...ATTEMPT, error: Failure },
-  'interrupt-accepted': { reason: s.text, heard: Played, untilMs: s.optional(s.ms) },
+  'interrupt-accepted': {
+    reason: s.text,
+    heard: Played,
+    untilMs: s.optional(s.ms),
+    /** The operator, if it was not the owner. */
+    by: s.optional(s.text),
+  },
   'grace-started': { untilMs: s.ms },
   'answer-cut': { cuts: s.list(StepCut) },
   /** A provider refused these permanently: notes replace their images and files, or an input without any. */
@@ -525,7 +531,13 @@ export const FACTS = {
   },
   /** `chars`: how much of the answer's text was played so far; absent: all is displayed, or passed to a voice. */
   'display-written': { turn: s.count, chars: s.optional(s.count) },
-  'history-rewound': { inputId: s.text, exchange: s.count, index: s.list(IndexEntry) },
+  'history-rewound': {
+    inputId: s.text,
+    exchange: s.count,
+    index: s.list(IndexEntry),
+    /** See `interrupt-accepted`. */
+    by: s.optional(s.text),
+  },
   'host-restarted': { downMs: s.ms },
 } satisfies Readonly<Record<string, s.Fields | s.Shape<object>>>
 

@@ -122,16 +122,17 @@ export type UserCommand =
       readonly heard?: Heard
       readonly asks?: boolean
     }
-  /** `turn`: only while this turn is the newest. `tasks`: they are cancelled too. */
+  /** `turn`: only while this turn is the newest. `tasks`: they are cancelled too. `by`: an operator, if not the owner. */
   | {
       readonly type: 'interrupt'
       readonly reason: string
       readonly heard: Heard
       readonly turn?: number
       readonly tasks?: 'cancel'
+      readonly by?: string
     }
-  /** Cancels a task, or a delegated call of the running turn. */
-  | { readonly type: 'cancel-call'; readonly callId: string; readonly principal: string }
+  /** Cancels a task, or a delegated call of the running turn. `asOwner`: the principal is an operator. */
+  | { readonly type: 'cancel-call'; readonly callId: string; readonly principal: string; readonly asOwner?: true }
   | {
       readonly type: 'rewind'
       readonly inputId: string
@@ -153,6 +154,8 @@ export type UserCommand =
       readonly output?: JsonObject
       /** The index at that time, if state no longer has it; the host folds it from the log. */
       readonly index?: readonly IndexEntry[]
+      /** An operator, if not the owner. */
+      readonly by?: string
     }
   | { readonly type: 'set-model'; readonly model: string }
   /** Settings of all turns from the next one on; an input's own win. Null: none. */
@@ -186,6 +189,8 @@ export type UserCommand =
       readonly principal: string
       /** Roles of the principal, which deciders may name. */
       readonly roles?: readonly string[]
+      /** The principal is an operator: it has the owner's right where no deciders are named. */
+      readonly asOwner?: true
       readonly decision: 'approve' | 'deny' | 'edit'
       readonly reason?: string
       /** For people: the model does not read it. */

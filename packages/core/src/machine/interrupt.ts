@@ -15,7 +15,7 @@ import type { Heard, Played } from './values.ts'
 export function interrupt(draft: Draft, input: InputOf<'interrupt'>): void {
   if (input.turn !== undefined && input.turn !== draft.state.counters.turn) return
   if (input.tasks) cancelTasks(draft, { by: 'person' })
-  interruptTurn(draft, input.reason, input.heard)
+  interruptTurn(draft, input, input.heard)
 }
 
 /**
@@ -35,20 +35,25 @@ function findPlayed({ turn, lastTurn, displayedTurn, displayedChars, counters }:
 }
 
 /** Asks a running model call to stop and to report its partial answer; everything else ends at once. */
-export function interruptTurn(draft: Draft, reason: string, said: Heard): void {
+export function interruptTurn(
+  draft: Draft,
+  { reason, by }: Pick<InputOf<'interrupt'>, 'reason' | 'by'>,
+  said: Heard,
+): void {
+  const why = by === undefined ? { reason } : { reason, by }
   const { state } = draft
   const heard = findPlayed(state, said)
   const turn = state.turn
   if (state.phase === 'interrupting') {
-    emit(draft, { type: 'interrupt-accepted', reason, heard })
+    emit(draft, { type: 'interrupt-accepted', ...why, heard })
     return
   }
   if (state.phase === 'modelling' && state.attempt) {
     const untilMs = state.nowMs + draft.spec.interruptMs
-    emit(draft, { type: 'interrupt-accepted', reason, heard, untilMs })
+    emit(draft, { type: 'interrupt-accepted', ...why, heard, untilMs })
     return
   }
-  emit(draft, { type: 'interrupt-accepted', reason, heard })
+  emit(draft, { type: 'interrupt-accepted', ...why, heard })
   if (!turn) {
     const last = state.lastTurn
     if (last) cutTexts(draft, last.steps, countPlayedChars(state, heard, last.turn))

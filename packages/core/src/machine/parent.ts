@@ -81,7 +81,7 @@ function takeItem(draft: Draft, item: ParentItem): void {
 function endByParent(draft: Draft, reason: string): void {
   for (const { inputId } of draft.state.queue) emit(draft, { type: 'input-withdrawn', inputId })
   cancelTasks(draft, { by: 'parent' })
-  if (draft.state.turn) interruptTurn(draft, reason, { type: 'all' })
+  if (draft.state.turn) interruptTurn(draft, { reason }, { type: 'all' })
   // An interrupt may leave a child running.
   for (const { callId } of draft.state.children) endChild(draft, callId, reason)
 }

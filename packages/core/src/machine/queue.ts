@@ -85,7 +85,7 @@ export function urgentChars(input: InputOf<'urgent-event'>): number {
 function deliver(draft: Draft, delivery: Delivery, heard: Heard | undefined): void {
   // Without a turn its voice may still be speaking: then the sender says how much of it was heard.
   if (delivery === 'interrupt' && (draft.state.turn || heard))
-    interruptTurn(draft, 'input', heard ?? { type: 'reported' })
+    interruptTurn(draft, { reason: 'input' }, heard ?? { type: 'reported' })
 }
 
 export function acceptTranscript(draft: Draft, input: InputOf<'transcript'>): void {
@@ -131,7 +131,7 @@ export function rewind(draft: Draft, input: InputOf<'rewind'>): void {
   }
   applyCallEventToAll(draft, 'grace-over')
   closeStep(draft)
-  const { inputId, exchange, fromEntry = 0, again, replace, output } = input
+  const { inputId, exchange, fromEntry = 0, again, replace, output, by } = input
   const before = input.index ?? draft.state.index
   const leaves = (entry: IndexEntry): boolean =>
     entry.exchange > exchange || (entry.exchange === exchange && entry.entry >= fromEntry)
@@ -139,7 +139,7 @@ export function rewind(draft: Draft, input: InputOf<'rewind'>): void {
   endRewoundTasks(draft, { exchange, index })
   endRewound(draft, { exchange, index })
   const asked = before.filter((entry) => entry.exchange === exchange && leaves(entry) && entry.role === 'user')
-  emit(draft, { type: 'history-rewound', inputId, exchange, index })
+  emit(draft, { type: 'history-rewound', inputId, exchange, index, ...(by !== undefined && { by }) })
   if (again) {
     openTurn(draft, output && { output })
     enterAgain(draft, asked)

@@ -229,8 +229,8 @@ export function cancelCall(draft: Draft, { callId, principal }: InputOf<'cancel-
   else endChild(draft, callId, 'cancel')
 }
 
-export function checkCancel(state: State, { callId, principal }: InputOf<'cancel-call'>): Refusal | undefined {
-  if (isStranger(state, principal))
+export function checkCancel(state: State, { callId, principal, asOwner }: InputOf<'cancel-call'>): Refusal | undefined {
+  if (!asOwner && isStranger(state, principal))
     return { code: 'unauthorized', message: `the session belongs to a principal other than "${principal}"` }
   const task = state.tasks.find((one) => one.callId === callId)
   if (task?.task.cancelledBy !== undefined)

@@ -8,6 +8,7 @@ import type {
   Host,
   Logger,
   SessionDirectory,
+  SessionViews,
   Model,
 } from '@baton/core/internal'
 import { BatonError } from '@baton/core/internal'
@@ -20,6 +21,7 @@ import {
   decideFor,
   Directory,
   readOpening,
+  SessionViewer,
   SharedTimers,
   AbortedCalls,
   hasRunningWork,
@@ -50,6 +52,9 @@ import { createModelOf } from '@baton/models/choose-model'
  * detached.
  */
 export interface LocalHost<A extends Agent = Agent> extends Host<A>, SessionDirectory, AsyncDisposable {
+  /** Reads any session, for operators. */
+  readonly views: SessionViews
+
   /**
    * Returns the call whose tool caused the current error, for handlers of `uncaughtException` or `unhandledRejection`:
    * a tool's timer may throw after the tool returned, for example. `undefined` if no tool of this host caused it.
@@ -90,6 +95,9 @@ export function createHost(options: HostOptions = {}): LocalHost {
   const catalog = createCatalog({ ...options, ...models, ...world, runsChildren: true })
   const leases = createLeases({ store, disk, environment, log, openSessions }, options.address)
   const directory = createDirectory({ store, environment, log }, openSessions)
+  const secrets = options.secrets ?? models?.secrets
+  const findOpen = openSessions.findLive.bind(openSessions)
+  const views = new SessionViewer({ store, environment, log, digest, digestMedia, catalog, secrets, findOpen })
   const observer = joinObservers(options.log ? [createSessionWarnings(log), ...observers] : observers, log)
   const aborted = new AbortedCalls({ timers: environment.timers, log, abortMs: options.abortMs })
   const left: RecoveryParts = {
@@ -133,6 +141,7 @@ export function createHost(options: HostOptions = {}): LocalHost {
     },
     remove,
     ...directory.methods,
+    views,
     decide: decideFor({ session }, directory),
     [Symbol.asyncDispose]: () => host.stop(),
   }

@@ -97,6 +97,12 @@ export class OpenSessions {
     return this.#sessions.get(name)?.local
   }
 
+  /** Returns the session if it is open and has not been closed. */
+  findLive(name: string): LocalSession | undefined {
+    const local = this.find(name)
+    return local?.isClosed() ? undefined : local
+  }
+
   /** Closes the session if it is at rest, because another host wants it. */
   handOver(name: string): void {
     if (this.find(name)?.isAtRest()) void this.alone(name, () => Promise.resolve())

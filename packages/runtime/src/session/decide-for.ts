@@ -2,7 +2,7 @@
 // again.
 import type { Host, SessionDirectory } from '@baton/core/internal'
 import { checkFields, decodeDecision, BatonError } from '@baton/core/internal'
-import { readDecider } from './details.ts'
+import { readPerson } from './details.ts'
 import type { Directory } from './session-directory.ts'
 import { createPrincipalError } from './session-list.ts'
 
@@ -12,7 +12,7 @@ const FIELDS = { what: 'the third argument of decide', code: 'invalid_option', f
 export function decideFor(host: Pick<Host, 'session'>, directory: Directory): SessionDirectory['decide'] {
   return async (id, decision, options) => {
     checkFields(options, FIELDS)
-    const by = readDecider(options.by)
+    const by = readPerson(options.by, 'by')
     if (!by) throw createPrincipalError(by, 'by')
     const decoded = decodeDecision(decision)
     if (!decoded.ok) throw new BatonError(decoded.refusal)

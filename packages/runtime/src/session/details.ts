@@ -8,7 +8,7 @@ import type {
   SessionDetails,
 } from '@baton/core/internal'
 import { BatonError, checkName, readStart, SessionProjection, viewTasks } from '@baton/core/internal'
-import type { Call, History, Input, Relayed } from '@baton/core/machine'
+import type { Call, History, InputOf, Relayed } from '@baton/core/machine'
 import { findApproval, findRelayed, listClientTools, requestTokens, TEXT_SEPARATOR } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'
 import { findBelow } from '../engine.ts'
@@ -82,12 +82,12 @@ export function listQuestions(engine: Pick<SessionEngine, 'state' | 'history'>):
   ]
 }
 
-/** The person on whose behalf a program decides. @throws BatonError `invalid_option` */
-export function readDecider(principal: Principal | undefined): Principal | undefined {
+/** A person on whose behalf a program acts. @throws BatonError `invalid_option` */
+export function readPerson(principal: Principal | undefined, field: 'principal' | 'by'): Principal | undefined {
   if (principal === undefined) return undefined
-  if (typeof principal !== 'object' || principal === null) throw createPrincipalError(principal)
-  checkName('principal.id', principal.id)
-  for (const role of principal.roles ?? []) checkName('a role of principal.roles', role)
+  if (typeof principal !== 'object' || principal === null) throw createPrincipalError(principal, field)
+  checkName(`${field}.id`, principal.id)
+  for (const role of principal.roles ?? []) checkName(`a role of ${field}.roles`, role)
   return principal
 }
 
@@ -96,7 +96,7 @@ export async function createApproval(
   engine: SessionEngine,
   { id: principal, roles }: Principal,
   decided: DecodedDecision,
-): Promise<Input> {
+): Promise<InputOf<'approval'>> {
   const { approvalId, decision, reason, note, remember } = decided
   const given = {
     type: 'approval',

@@ -176,7 +176,7 @@ class ConversationEntries {
   }
 }
 
-type Rewind = DecodedRewind & { readonly inputId: string }
+type Rewind = DecodedRewind & { readonly inputId: string } & Pick<InputOf<'rewind'>, 'by'>
 
 /** @throws BatonError `unknown_input`, `store_failed` */
 export async function rewindSession(engine: SessionEngine, rewind: Rewind): Promise<Rewound | Refused> {
@@ -194,7 +194,7 @@ export async function rewindSession(engine: SessionEngine, rewind: Rewind): Prom
 
 /** @throws BatonError `unknown_input`, `store_failed` */
 async function submitRewind(engine: SessionEngine, rewind: Rewind): Promise<Rewound | Refused> {
-  const { message, replace, again, interrupt, inputId } = rewind
+  const { message, replace, again, interrupt, inputId, by } = rewind
   const found = await findMessage(engine, message)
   if (replace && found.role === 'assistant') return ONLY_USERS
   const { exchange, asked, output } = found
@@ -212,6 +212,7 @@ async function submitRewind(engine: SessionEngine, rewind: Rewind): Promise<Rewo
     again: again === true,
     ...(!isWhole && { fromEntry }),
     ...(interrupt && { interrupt }),
+    ...(by !== undefined && { by }),
     ...(replace && { replace: { parts: replace } }),
     ...((again || replace) && output && { output }),
     ...(!isInWindow && found.index && { index: found.index }),

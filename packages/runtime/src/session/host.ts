@@ -13,6 +13,7 @@ import type { Catalog } from '../catalog/catalog.ts'
 import { checkAgent } from '../catalog/catalog-options.ts'
 import type { CopyingEngine, Engine, SessionEngine } from '../engine.ts'
 import { findMessage, rewindSession } from './find-message.ts'
+import { readPerson } from './details.ts'
 import { createPrincipalError } from './session-list.ts'
 import { createSession } from './session.ts'
 import { insist } from './submit.ts'
@@ -42,6 +43,7 @@ export function createHostOver({ engine, newId, wallMs, catalog }: HostOverOptio
     if (id?.startsWith(CHILD_PREFIX)) throw createChildError(id)
     if (typeof principal !== 'object' || principal === null) throw createPrincipalError(principal)
     if (principal.id !== '') checkName('principal.id', principal.id)
+    const operator = readPerson(options.by, 'by')
     if (agent !== undefined) checkAgent(agent)
     if (typeof existing !== 'boolean') throw createExistingError(existing)
     const description = decodeDescription(options.description ?? {})
@@ -61,6 +63,7 @@ export function createHostOver({ engine, newId, wallMs, catalog }: HostOverOptio
       const session = createSession({
         engine: opened,
         principal,
+        operator,
         newId,
         wallMs,
         onClose: leave,
@@ -106,7 +109,7 @@ const STOP_FIELDS = {
 const SESSION_FIELDS = {
   what: 'the second argument of session',
   code: 'invalid_option',
-  fields: new Set(['agent', 'principal', 'description', 'existing']),
+  fields: new Set(['agent', 'principal', 'by', 'description', 'existing']),
   elsewhere: {
     user: 'write principal: { id: userId }',
     userId: 'write principal: { id: userId }',

@@ -4,6 +4,7 @@ import type {
   AbortSignalLike,
   Interrupted,
   InterruptOptions,
+  Principal,
   Turn,
   Heard,
   Refused,
@@ -20,7 +21,11 @@ import { blankUnspoken } from '../speech/speech-text.ts'
 import { insist, NO_ANSWER, submit } from './submit.ts'
 
 /** @throws BatonError the refusal; `invalid_event` for a `turn` that the session does not have */
-export async function interruptSession(engine: SessionEngine, options: InterruptOptions): Promise<Interrupted> {
+export async function interruptSession(
+  engine: SessionEngine,
+  options: InterruptOptions,
+  operator?: Principal,
+): Promise<Interrupted> {
   const { reason = 'interrupt', heard = { type: 'reported' }, queue = 'keep', tasks, turn: message } = options
   const turn = message === undefined ? undefined : demandTurn(message)
   const counted = isInWords(heard) ? await countHeard(engine, heard) : heard
@@ -36,6 +41,7 @@ export async function interruptSession(engine: SessionEngine, options: Interrupt
     heard: counted,
     ...(turn !== undefined && { turn }),
     ...(tasks === 'cancel' && { tasks }),
+    ...(operator && { by: operator.id }),
   }
   const outcomes = await engine.submit([...withdrawals, interrupt])
   const { ended } = insist(outcomes.at(-1) ?? NO_ANSWER)

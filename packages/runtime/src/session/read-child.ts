@@ -1,5 +1,5 @@
 // Reads the sessions of delegated calls: the open ones, and the logs that others have left.
-import type { Agent, DelegateRules, Refused } from '@baton/core/internal'
+import type { Agent, DelegateRules, Refusal, Refused } from '@baton/core/internal'
 import { BatonError, createSpec, findDelegate } from '@baton/core/internal'
 import type { SessionRecord } from '@baton/core/machine'
 import { findChild } from '@baton/core/machine'
@@ -17,7 +17,7 @@ import { findDelegation, nameChild } from '../catalog/child-agent.ts'
 export async function readChild(root: SessionEngine, path: readonly string[]): Promise<SessionEngine> {
   let engine = root
   for (const callId of path) engine = await openSoon(engine, callId)
-  return refuseInputs(engine)
+  return refuseInputs(engine, describeOwner(engine.session))
 }
 
 /** Milliseconds to wait for a session that its owner is opening. After that its log is read. */
@@ -81,7 +81,7 @@ async function openLog(caller: SessionEngine, callId: string): Promise<SessionEn
   const stream = new SessionStream({ session, world: () => world, readLog: own, state, history })
   stream.startAfter(pos)
   stream.end()
-  return refuseInputs({ session, world, stream, state, history, readBelow: readLog })
+  return refuseInputs({ session, world, stream, state, history, readBelow: readLog }, describeOwner(session))
 }
 
 /** The world of the agent of this tool; the caller's if it has the tool no longer. */
@@ -101,13 +101,17 @@ function describeWorld(world: SessionEngine['world'], tool: string): SessionEngi
 }
 
 /** A child's caller is its only client. */
-function refuseInputs(engine: Omit<SessionEngine, 'submit'>): SessionEngine {
-  const { session, world, stream } = engine
-  const refused: Refused = {
-    type: 'refused',
+function describeOwner(session: string): Refusal {
+  return {
     code: 'illegal_input',
     message: `session ${session} belongs to a call of another session, which alone writes to it`,
   }
+}
+
+/** An engine that can be read, and refuses every input with this reason. */
+export function refuseInputs(engine: Omit<SessionEngine, 'submit'>, why: Refusal): SessionEngine {
+  const { session, world, stream } = engine
+  const refused: Refused = { type: 'refused', ...why }
   return {
     session,
     world,

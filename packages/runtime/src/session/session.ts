@@ -69,7 +69,7 @@ import { CLIENT_REPORTS, isMedia } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'
 import { createOutputReader, findSchemaRefusal } from '../work/output.ts'
 import { describeThrown } from '../describe-thrown.ts'
-import { createApproval, findAnswerIssues, readDecider, listQuestions, readDetails, readMedia } from './details.ts'
+import { createApproval, findAnswerIssues, readPerson, listQuestions, readDetails, readMedia } from './details.ts'
 import { checkEvent, findEvent } from './accepted-events.ts'
 import { createClosedError, refuseStranger, SessionClients } from './clients.ts'
 import { listApprovals } from './approvals.ts'
@@ -89,6 +89,8 @@ import { insist, NO_ANSWER, submit, bringsBytes } from './submit.ts'
 export interface SessionHandleOptions {
   readonly engine: SessionEngine
   readonly principal: Principal
+  /** The person who acts in the principal's name, if it is another one. */
+  readonly operator?: Principal | undefined
   readonly newId: () => string
   /** The wall clock. */
   readonly wallMs: () => number
@@ -273,15 +275,16 @@ class SessionHandle implements FrontSession {
   async interrupt(options?: Parameters<Session['interrupt']>[0]): Promise<Interrupted> {
     const given = demand(decodeInterruptOptions(options))
     if (this.#closed) throw createClosedError()
-    return await interruptSession(this.#init.engine, given)
+    return await interruptSession(this.#init.engine, given, this.#init.operator)
   }
 
   async rewind(at: RewindOptions): Promise<Rewound> {
     const given = demand(decodeRewind(at))
     if (this.#closed) throw createClosedError()
-    const { engine, newId } = this.#init
+    const { engine, newId, operator } = this.#init
     await this.#said
-    return insist(await rewindSession(engine, { ...given, inputId: given.inputId ?? newId() }))
+    const by = operator && { by: operator.id }
+    return insist(await rewindSession(engine, { ...given, ...by, inputId: given.inputId ?? newId() }))
   }
 
   async fork(options?: Parameters<Session['fork']>[0]): Promise<string> {
@@ -346,8 +349,10 @@ class SessionHandle implements FrontSession {
   async decide(decision: Decision, options: { readonly principal?: Principal } = {}): Promise<Accepted> {
     const given = demand(decodeDecision(decision))
     const { engine } = this.#init
-    const principal = readDecider(options.principal) ?? this.#init.principal
-    return insist(await this.#submit(await createApproval(engine, principal, given)))
+    const { principal: owner, operator } = this.#init
+    const named = readPerson(options.principal, 'principal')
+    const input = await createApproval(engine, named ?? operator ?? owner, given)
+    return insist(await this.#submit(named || !operator ? input : { ...input, asOwner: true }))
   }
 
   async questions(): Promise<readonly PendingQuestion[]> {
@@ -372,8 +377,9 @@ class SessionHandle implements FrontSession {
 
   async cancel(callId: string): Promise<Accepted> {
     checkName('callId', callId)
-    const { id: principal } = this.#init.principal
-    return insist(await this.#submit({ type: 'cancel-call', callId, principal }))
+    const { principal: owner, operator } = this.#init
+    const { id: principal } = operator ?? owner
+    return insist(await this.#submit({ type: 'cancel-call', callId, principal, ...(operator && { asOwner: true }) }))
   }
 
   at(time: Date | number | string, input: ReminderInput, options?: ReminderOptions): Promise<Reminder> {

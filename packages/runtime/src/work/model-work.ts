@@ -36,9 +36,8 @@ import { guardSignal } from './aborting.ts'
 import type { CallModel, ModelJob, Summarise } from './jobs.ts'
 import { createOutputReader } from './output.ts'
 import type { Streaks } from './repeats.ts'
-import { countRepeats } from './repeats.ts'
 import { repairCall } from './repair-arguments.ts'
-import { createStepRequest, createSummaryRequest } from './request.ts'
+import { buildStep, createSummaryRequest } from './request.ts'
 import { applyStepChange, askPrepareStep } from './step-plan.ts'
 import type { ModelIo, WorkContext } from './work.ts'
 
@@ -124,14 +123,7 @@ export async function performModel(context: WorkContext, job: ModelJob, io: Mode
 async function askStep(asking: ModelWork, effect: CallModel): Promise<HostReport> {
   const { context, job, io } = asking
   const { agent } = context
-  const model = context.modelOf(job.model)
-  const told = io.history.messages(effect.fromEntry, effect.toEntry)
-  let results = 0
-  for (let at = told.length - 1; at >= 0 && told[at]?.role !== 'user'; at -= 1)
-    if (told[at]?.role === 'tool') results += told[at]?.parts.length ?? 0
-  // Fewer than three results cannot repeat: the case in most turns.
-  const streaks = results < 3 ? undefined : countRepeats(told, context.tools)
-  const request = await createStepRequest({ context, model, told, streaks }, job, effect)
+  const { model, request, streaks } = await buildStep(context, { job, effect, history: io.history })
   const work = { ...asking, streaks, offered: request.tools }
   const stream = streamTo(work, io.live.bind(io))
   if (!agent.prepareStep)

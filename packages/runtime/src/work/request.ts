@@ -23,9 +23,9 @@ import type { ClientToolSpec } from '@baton/core/machine'
 import type { CallModel, ModelJob } from './jobs.ts'
 import { mapSome, inTime, nameMediaBlob } from './media.ts'
 import type { Streaks } from './repeats.ts'
-import { describeRepeats } from './repeats.ts'
+import { countRepeats, describeRepeats } from './repeats.ts'
 import { READ_RESULT, showPiece } from './tool-result.ts'
-import type { WorkContext } from './work.ts'
+import type { ModelIo, WorkContext } from './work.ts'
 
 const OUT_OF_ROUNDS = 'The tool rounds of this turn are used up. Answer now from what you have, without calling tools.'
 const SAY_SOMETHING = 'Your last answer was empty. Answer now.'
@@ -34,7 +34,7 @@ const SUMMARISE =
   'Summarise the conversation so far in two or three sentences. Keep findings, the files and sessions that were ' +
   'looked at, decisions, and what is still open. Write only the summary.'
 
-export interface RequestSources {
+interface RequestSources {
   readonly context: WorkContext
   readonly model: Model
   readonly told: readonly StoredMessage[]
@@ -54,8 +54,26 @@ export function addOutput(
   return { ...request, instructions: [request.instructions, asked].filter((part) => part !== '').join('\n\n') }
 }
 
+export interface StepSources {
+  readonly job: ModelJob
+  readonly effect: CallModel
+  readonly history: Pick<ModelIo['history'], 'messages'>
+}
+
+/** The request of a step, before `prepareStep` changes it. @throws BatonError `unknown_model`, `store_failed` */
+export async function buildStep(context: WorkContext, { job, effect, history }: StepSources) {
+  const model = context.modelOf(job.model)
+  const told = history.messages(effect.fromEntry, effect.toEntry)
+  let results = 0
+  for (let at = told.length - 1; at >= 0 && told[at]?.role !== 'user'; at -= 1)
+    if (told[at]?.role === 'tool') results += told[at]?.parts.length ?? 0
+  // Fewer than three results cannot repeat: the case in most turns.
+  const streaks = results < 3 ? undefined : countRepeats(told, context.tools)
+  return { model, streaks, request: await createStepRequest({ context, model, told, streaks }, job, effect) }
+}
+
 /** @throws BatonError `store_failed` */
-export async function createStepRequest(
+async function createStepRequest(
   { context, model, told, streaks }: RequestSources,
   job: ModelJob,
   effect: CallModel,

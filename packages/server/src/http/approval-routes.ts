@@ -1,14 +1,21 @@
 // The inbox over HTTP: requests that the caller may decide in sessions of all owners, and the decisions. The caller reads a
 // conversation only if the deciders of its request may.
-import type { ApprovalPage, ApprovalQuery, Decision, JsonObject, WaitingApproval } from '@baton/core/internal'
+import type {
+  ApprovalPage,
+  ApprovalQuery,
+  Decision,
+  FrontSession,
+  JsonObject,
+  WaitingApproval,
+} from '@baton/core/internal'
 import { BatonError } from '@baton/core/internal'
 import { describeThrown } from '@baton/runtime'
-import { encodeAppView } from '../shared/app-errors.ts'
 import { startExpiry } from '../shared/server-world.ts'
 import { answerEvents, encodeEvent } from './event-response.ts'
 import type { Call, HandlerParts } from './handler-parts.ts'
-import { answerJson, answerRefusal } from './http-errors.ts'
-import { readNumber, readObjectBody } from './requests.ts'
+import { answerJson, answerJsonText, answerRefusal } from './http-errors.ts'
+import { openFor } from './operators.ts'
+import { readFlag, readNumber, readObjectBody } from './requests.ts'
 import { createInvalid } from './ui-messages.ts'
 
 /** Methods of an address below `/approvals`; none if it does not exist. */
@@ -26,13 +33,13 @@ export async function answerApprovals(
   if (!parts.host.approvals) return answerRefusal(501, 'invalid_option', 'this host has no inbox')
   if (session === undefined) {
     const wantsEvents = call.request.headers.get('accept')?.includes('text/event-stream') === true
-    return wantsEvents ? watchInbox(parts, call) : answerJson(200, asJson(await parts.host.approvals(readQuery(call))))
+    return wantsEvents ? watchInbox(parts, call) : answerView(call, await parts.host.approvals(readQuery(call)))
   }
   if (call.request.method === 'POST') return await decide(parts, call, { session, approval })
   const found = await findRequest(parts, call, { session, approval })
   return part === 'messages'
     ? await showMessages(parts, call, found)
-    : answerJson(200, asJson(await readWhole(parts, found)))
+    : answerView(call, await readWhole(parts, call, found))
 }
 
 interface Place {
@@ -40,21 +47,36 @@ interface Place {
   readonly approval: string
 }
 
-async function decide({ host }: HandlerParts, call: Call, { session, approval }: Place): Promise<Response> {
-  const { decide: decideIn } = host
+async function decide(parts: HandlerParts, call: Call, { session, approval }: Place): Promise<Response> {
+  const { decide: decideIn } = parts.host
   if (!decideIn) return answerRefusal(501, 'invalid_option', 'this host has no inbox')
   const body = await readObjectBody(call)
   if ('approvalId' in body) throw createInvalid('the address names the request; leave approvalId out')
-  // The host decodes it.
-  await decideIn(session, { ...body, approvalId: approval } as unknown as Decision, { by: call.principal })
+  const decision = { ...body, approvalId: approval } as unknown as Decision // the session decodes it
+  if (call.powers.has('decide')) await decideAsOwner(parts, call, session, decision)
+  else await decideIn(session, decision, { by: call.principal })
   return answerJson(200, { ok: true })
 }
 
+async function decideAsOwner(parts: HandlerParts, call: Call, id: string, decision: Decision): Promise<void> {
+  const session = (await openFor(parts, call, id, 'decide')) as FrontSession // it is opened for an act
+  try {
+    await session.decide(decision)
+  } finally {
+    await session.close()
+  }
+}
+
 /** @throws BatonError `approval_refused` */
-async function findRequest({ host }: HandlerParts, { principal }: Call, place: Place): Promise<WaitingApproval> {
+async function findRequest(
+  { host }: HandlerParts,
+  { principal, powers }: Call,
+  place: Place,
+): Promise<WaitingApproval> {
   const query = { session: place.session, limit: 200 }
   const isIt = ({ approvalId }: WaitingApproval): boolean => approvalId === place.approval
-  for (const whose of [{ decider: principal }, { principal }]) {
+  const isOperator = powers.has('see') || powers.has('decide')
+  for (const whose of isOperator ? [{}] : [{ decider: principal }, { principal }]) {
     const found = (await host.approvals?.({ ...query, ...whose }))?.approvals.find(isIt)
     if (found) return found
   }
@@ -69,9 +91,10 @@ async function findRequest({ host }: HandlerParts, { principal }: Call, place: P
  * Adds the arguments and differences that lists leave out. Opens the session as its owner, for a caller who may see the
  * request.
  */
-async function readWhole({ host }: HandlerParts, found: WaitingApproval): Promise<WaitingApproval> {
+async function readWhole({ host }: HandlerParts, { powers }: Call, found: WaitingApproval): Promise<WaitingApproval> {
   if (!found.cut) return found
-  const session = await host.session(found.session, { principal: found.principal, existing: true })
+  const view = powers.size > 0 && (await host.views?.open(found.session))
+  const session = view || (await host.session(found.session, { principal: found.principal, existing: true }))
   try {
     const open = (await session.approvals()).find(({ approvalId }) => approvalId === found.approvalId)
     if (!open) return found
@@ -82,19 +105,18 @@ async function readWhole({ host }: HandlerParts, found: WaitingApproval): Promis
   }
 }
 
-async function showMessages(
-  { host }: HandlerParts,
-  { url, principal }: Call,
-  found: WaitingApproval,
-): Promise<Response> {
-  if (!found.deciders?.reads && found.principal.id !== principal.id)
+async function showMessages(parts: HandlerParts, call: Call, found: WaitingApproval): Promise<Response> {
+  const { url, principal, powers } = call
+  if (!powers.has('see') && !found.deciders?.reads && found.principal.id !== principal.id)
     return answerRefusal(403, 'unauthorized', 'the deciders of this request may not read its conversation')
   const before = url.searchParams.get('before')
   const limit = readNumber(url, 'limit')
-  const session = await host.session(found.session, { principal: found.principal, existing: true })
+  const session = powers.has('see')
+    ? await openFor(parts, call, found.session, 'see')
+    : await parts.host.session(found.session, { principal: found.principal, existing: true })
   try {
     const page = await session.messages({ ...(before !== null && { before }), ...(limit !== undefined && { limit }) })
-    return answerJson(200, asJson({ messages: page.messages.map(encodeAppView), more: page.more }))
+    return answerView(call, { messages: page.messages.map(call.show), more: page.more })
   } finally {
     await session.close()
   }
@@ -126,7 +148,7 @@ function watchInbox(parts: HandlerParts, call: Call): Response {
       try {
         for (let next = await pages.next(); next.done !== true; next = await pages.next()) {
           const page: ApprovalPage = next.value
-          writer.write(encodeEvent(JSON.stringify(page)))
+          writer.write(encodeEvent(call.write(asJson(page))))
           const room = writer.waitForRoom()
           if (room) await room
         }
@@ -141,7 +163,7 @@ function watchInbox(parts: HandlerParts, call: Call): Response {
 }
 
 /** The caller's requests to decide; with `asked=true` those of the caller's own sessions, whoever decides them. */
-function readQuery({ url, principal }: Call): ApprovalQuery {
+function readQuery({ url, principal, powers }: Call): ApprovalQuery {
   const read = (name: string): string | undefined => url.searchParams.get(name) ?? undefined
   const [agent, tool, order, cursor, limit] = [
     read('agent'),
@@ -150,16 +172,21 @@ function readQuery({ url, principal }: Call): ApprovalQuery {
     read('cursor'),
     readNumber(url, 'limit'),
   ]
+  const isOperator = powers.has('see') || powers.has('decide')
   const asked = read('asked') ?? 'false'
   if (asked !== 'true' && asked !== 'false') throw createInvalid('asked must be true or false')
   return {
-    ...(asked === 'true' ? { principal } : { decider: principal }),
+    ...(isOperator && readFlag(url, 'all') ? {} : asked === 'true' ? { principal } : { decider: principal }),
     ...(agent !== undefined && { agent }),
     ...(tool !== undefined && { tool }),
     ...(order !== undefined && { order: order as NonNullable<ApprovalQuery['order']> }), // the host checks it
     ...(cursor !== undefined && { cursor }),
     ...(limit !== undefined && { limit }),
   }
+}
+
+function answerView({ write }: Call, view: object): Response {
+  return answerJsonText(200, write(asJson(view)))
 }
 
 /** Views are plain data. */

@@ -1,7 +1,8 @@
 // The options of chat fronts, and the state shared by all requests to one front.
 import type { FrontSession, Principal, SessionOptions } from '@baton/core/internal'
-import { BatonError } from '@baton/core/internal'
+import { BatonError, frontOf } from '@baton/core/internal'
 import type { AllowedOrigins, Incoming } from './requests.ts'
+import { createIncoming } from './requests.ts'
 import { RepeatedRequests } from './repeated-requests.ts'
 import type { Asker, QuotaLimits } from './chat-quotas.ts'
 import { ChatQuotas, QUOTA_LIMITS } from './chat-quotas.ts'
@@ -15,6 +16,8 @@ import { sampleLog } from '../shared/rate-limit.ts'
 import type { ServerWorld } from '../shared/server-world.ts'
 import { createServerWorld } from '../shared/server-world.ts'
 import { BegunRequests } from '../shared/begun-requests.ts'
+import type { FindPowers, OperatorPower, Writer } from './operator-powers.ts'
+import { createWriter, readPowers } from './operator-powers.ts'
 
 export interface HttpLimits extends QuotaLimits {
   /** Bytes of a request's body, which may include pictures. Default: 32 MiB. */
@@ -71,6 +74,11 @@ export interface HandlerOptions extends Partial<ServerWorld> {
    */
   readonly webhooks?: Readonly<Record<string, WebhookSender>>
   /**
+   * Returns the powers that a principal has over sessions of all owners, such as `['see', 'decide']`: for consoles. Default:
+   * none. See docs/console.md.
+   */
+  readonly operators?: FindPowers
+  /**
    * How servers over the same store reach each other; all need the same `basePath`. A request is passed on to the
    * server that holds its session. Without it, such a request gets 503.
    */
@@ -90,6 +98,7 @@ export interface HandlerParts {
   readonly quotas: ChatQuotas
   /** Requests of chats whose inputs are not accepted yet. */
   readonly begun: BegunRequests
+  readonly operators: FindPowers | undefined
   readonly peers: Peers | undefined
   readonly senders: readonly KnownSender[]
 }
@@ -113,6 +122,7 @@ export const HANDLER_OPTIONS = {
     'limits',
     'cancelWaiting',
     'webhooks',
+    'operators',
     'peers',
   ],
   limits: DEFAULT_HTTP_LIMITS,
@@ -127,6 +137,7 @@ export function createParts(host: HostWithSessions, options: HandlerOptions): Ha
     isDraining,
     cancelWaiting = false,
     webhooks = {},
+    operators,
     peers,
   } = options
   for (const [name, value] of Object.entries(limits))
@@ -141,7 +152,14 @@ export function createParts(host: HostWithSessions, options: HandlerOptions): Ha
   const all = { ...DEFAULT_HTTP_LIMITS, ...limits }
   const [repeated, quotas] = [new RepeatedRequests(world.clock), new ChatQuotas(all, world.clock)]
   const senders = readSenders(webhooks)
-  const more = { repeated, quotas, senders, begun: new BegunRequests(), peers: peers && createPeers(peers, world) }
+  const more = {
+    repeated,
+    quotas,
+    senders,
+    operators,
+    begun: new BegunRequests(),
+    peers: peers && createPeers(peers, world),
+  }
   return { host, world, basePath, allow, cancelWaiting, isDraining, limits: all, ...more }
 }
 
@@ -164,7 +182,7 @@ function createPeers(options: PeerOptions, { log, clock }: ServerWorld): Peers {
 }
 
 /** One request that was let in. */
-export interface Call extends Incoming {
+export interface Call extends Incoming, Writer {
   readonly url: URL
   /** The principal and address that its turn counts for. */
   readonly asker: Asker
@@ -172,7 +190,36 @@ export interface Call extends Incoming {
   readonly reader: Asker
   readonly isFromPeer: boolean
   readonly principal: Principal
+  /** Over sessions of all owners; empty for an ordinary client. */
+  readonly powers: ReadonlySet<OperatorPower>
   /** When the client's identity expires; see `Identity`. */
   readonly expiresAtMs: number | undefined
   readonly open: (id: string, how: Required<Pick<SessionOptions, 'existing'>>) => Promise<FrontSession>
+}
+
+export interface Found extends Identity {
+  /** The network address, if known. */
+  readonly address: string | undefined
+  /** Whether a peer passed the request on. It has authenticated the client and counted the request. */
+  readonly isFromPeer: boolean
+}
+
+/** A peer has counted the bytes and the stream of a request it passes on; a turn counts where it runs. */
+export function createCall({ host, quotas, limits, operators }: HandlerParts, request: Request, found: Found): Call {
+  const { principal, expiresAtMs, address, isFromPeer } = found
+  const powers = readPowers(operators, principal)
+  const asker: Asker = { principal: principal.id, address }
+  const takeBytes = (bytes: number): void => (isFromPeer ? undefined : quotas.takeBytes(asker, bytes))
+  return {
+    ...createIncoming(request, { bytesMax: limits.bodyBytes, takeBytes }),
+    url: new URL(request.url),
+    asker,
+    reader: isFromPeer ? { principal: undefined, address: undefined } : asker,
+    isFromPeer,
+    principal,
+    powers,
+    ...createWriter(host, powers),
+    expiresAtMs,
+    open: async (id, how) => frontOf(await host.session(id, { principal, ...how })),
+  }
 }

@@ -1,9 +1,9 @@
 // Chats and sessions over HTTP, as one function from a web-standard request to its response. It can be mounted in any
 // server that supports these: Node (`createNodeListener`), Hono, Next, Bun, Deno.
-import type { Call, HandlerOptions, HandlerParts } from './handler-parts.ts'
-import { HANDLER_OPTIONS, createParts } from './handler-parts.ts'
+import type { Call, Found, HandlerOptions, HandlerParts } from './handler-parts.ts'
+import { HANDLER_OPTIONS, createCall, createParts } from './handler-parts.ts'
 import type { JsonObject, FrontSession, Principal } from '@baton/core/internal'
-import { checkName, frontOf, isBatonError } from '@baton/core/internal'
+import { checkName, isBatonError } from '@baton/core/internal'
 import { describeThrown } from '@baton/runtime'
 import type { HostWithSessions } from '../shared/check-options.ts'
 import type { Identity } from '../shared/peer-identity.ts'
@@ -22,11 +22,12 @@ import { checkDraining, checkThere, createChatWorld, endTurn, openChat, resumeCh
 import { readChatRequest } from './chat-request.ts'
 import { answerEvents, encodeEvent } from './event-response.ts'
 import { answerError, answerJson, answerMethod, answerRefusal, asPlainText } from './http-errors.ts'
-import { checkPage, createIncoming, decodePath, describeCors, readJsonBody, readObjectBody } from './requests.ts'
+import { checkPage, decodePath, describeCors, readJsonBody, readObjectBody } from './requests.ts'
 import type { Asker } from './chat-quotas.ts'
 import type { PassedRequest } from './pass-on.ts'
 import { passOn } from './pass-on.ts'
 import { answerApprovals, listApprovalMethods } from './approval-routes.ts'
+import { answerOperator, listOperatorMethods } from './operator-routes.ts'
 import { answerSessions, SESSION_METHODS } from './session-routes.ts'
 import { admitSigned, findSignedSession } from './signed-events.ts'
 
@@ -123,23 +124,6 @@ async function answer(parts: HandlerParts, request: Request, found: Found, path:
   return hasId ? await run() : await parts.repeated.answer(call, call.principal.id, run)
 }
 
-/** A peer has counted the bytes and the stream of a request it passes on; a turn counts where it runs. */
-function createCall({ host, quotas, limits }: HandlerParts, request: Request, found: Found): Call {
-  const { principal, expiresAtMs, address, isFromPeer } = found
-  const asker: Asker = { principal: principal.id, address }
-  const takeBytes = (bytes: number): void => (isFromPeer ? undefined : quotas.takeBytes(asker, bytes))
-  return {
-    ...createIncoming(request, { bytesMax: limits.bodyBytes, takeBytes }),
-    url: new URL(request.url),
-    asker,
-    reader: isFromPeer ? { principal: undefined, address: undefined } : asker,
-    isFromPeer,
-    principal,
-    expiresAtMs,
-    open: async (id, how) => frontOf(await host.session(id, { principal, ...how })),
-  }
-}
-
 /** Returns the answer of the peer that holds the session, or an error for `cause`. */
 async function answerElsewhere(parts: HandlerParts, call: Call, cause: unknown): Promise<Response> {
   const { request, url, readBody } = call
@@ -178,9 +162,11 @@ function answerNothing({ basePath }: HandlerParts): Response {
 async function route(parts: HandlerParts, call: Call, path: readonly string[]): Promise<Response> {
   const [area, id, act] = path
   const { method } = call.request
-  const methods = listMethods(path)
+  const forOperators = call.powers.size > 0 ? listOperatorMethods(path) : []
+  const methods = forOperators.length > 0 ? forOperators : listMethods(path)
   if (methods.length === 0) return answerNothing(parts)
   if (!methods.includes(method)) return answerMethod(method, methods)
+  if (forOperators.length > 0) return await answerOperator(parts, call, path)
   if (area === 'approvals') return await answerApprovals(parts, call, path)
   // A request for a session must not create it; only the first message does.
   if (id !== undefined) {
@@ -334,13 +320,6 @@ const ACTS: ReadonlyMap<string, Act> = new Map<string, Act>([
   ['answers', (session, body) => session.answer(body as Parameters<FrontSession['answer']>[0])],
   ['approvals', (session, body) => session.decide(body as unknown as Parameters<FrontSession['decide']>[0])],
 ])
-
-interface Found extends Identity {
-  /** The network address, if known. */
-  readonly address: string | undefined
-  /** Whether a peer passed the request on. It has authenticated the client and counted the request. */
-  readonly isFromPeer: boolean
-}
 
 /**
  * Returns the client of a request that claims to come from a peer, or the refusal. `address`: the request's network

@@ -3,13 +3,15 @@ import type { EventsOptions, EventStream, FrontSession, JsonObject, Session, Ses
 import { frontOf, isJsonObject, parseJson } from '@baton/core/internal'
 import { describeThrown } from '@baton/runtime'
 import { CHOICE_HINT, findChoiceIssue } from '../shared/allowed-settings.ts'
-import { encodeAppView } from '../shared/app-errors.ts'
 import { startExpiry } from '../shared/server-world.ts'
 import { readPages } from '../shared/message-pages.ts'
 import { answerEvents, encodeEvent } from './event-response.ts'
 import type { HandlerParts, Call } from './handler-parts.ts'
+import { openFor } from './operators.ts'
+import type { OperatorPower } from './operator-powers.ts'
 import { answerJson, answerJsonText, answerRefusal } from './http-errors.ts'
 import { readKey } from './repeated-requests.ts'
+import { searchSessions } from './operator-routes.ts'
 import { readFlag, readNumber, readObjectBody } from './requests.ts'
 import type { LinkMedia } from './ui-messages.ts'
 import { createInvalid, createMediaLinks, writeUiMessage } from './ui-messages.ts'
@@ -26,7 +28,7 @@ export async function answerSessions(
   const path = call.url.searchParams.getAll('child')
   if (path.length > 0 && method !== 'GET') throw createInvalid(`child is of GET requests alone, not of ${method}`)
   if (!route) return await removeSession(parts, call, id)
-  const root = await call.open(id, { existing: true })
+  const root = (await openFor(parts, call, id, findPower(part, method))) as Session // a view is of routes that read
   let streams = false
   try {
     const child = path.length > 0 ? await root.child(path) : root
@@ -37,6 +39,13 @@ export async function answerSessions(
   } finally {
     if (!streams) await root.close()
   }
+}
+
+/** The power that replaces the ownership of a session, by its route; none for what only owners do. */
+function findPower(part: string, method: string): OperatorPower | undefined {
+  if (part === 'export') return 'export'
+  if (part === 'fork') return 'act'
+  return method === 'GET' ? 'see' : undefined
 }
 
 interface Routing {
@@ -52,7 +61,7 @@ interface Routing {
 
 /** Routes of an open session, by the part of the address after its id, and by method. */
 const ROUTES: ReadonlyMap<string, Readonly<Record<string, (routing: Routing) => Promise<Response>>>> = new Map([
-  ['', { GET: async ({ session }: Routing) => answerJson(200, asJson(await session.info())), PATCH: changeSession }],
+  ['', { GET: async ({ session, call }: Routing) => answerView(call, await session.info()), PATCH: changeSession }],
   ['messages', { GET: showMessages }],
   ['events', { GET: showEvents, POST: takeEvent }],
   ['media', { GET: showMedia }],
@@ -65,7 +74,8 @@ export const SESSION_METHODS: ReadonlyMap<string, readonly string[]> = new Map(
   [...ROUTES].map(([part, routes]) => [part, [...Object.keys(routes), ...(part === '' ? ['DELETE'] : [])]]),
 )
 
-async function listSessions({ host }: HandlerParts, { url, principal }: Call): Promise<Response> {
+async function listSessions({ host }: HandlerParts, call: Call): Promise<Response> {
+  const { url, principal, powers } = call
   if (!host.sessions) return answerRefusal(501, 'invalid_option', 'this host cannot list sessions')
   const given = (name: string): string | undefined => url.searchParams.get(name) ?? undefined
   const [limit, since, meta] = [readNumber(url, 'limit'), readNumber(url, 'since'), given('meta')]
@@ -78,13 +88,18 @@ async function listSessions({ host }: HandlerParts, { url, principal }: Call): P
     ...(since !== undefined && { since }),
     ...(parsed?.ok && { meta: parsed.value }),
   }
-  const page = await host.sessions({ ...query, principal }) // it checks each field
-  return answerJson(200, asJson(page))
+  if (powers.has('see') && readFlag(url, 'all'))
+    return answerView(call, await searchSessions(host.sessions, url, query))
+  return answerView(call, await host.sessions({ ...query, principal })) // it checks each field
 }
 
-async function removeSession({ host }: HandlerParts, { principal }: Call, id: string): Promise<Response> {
+async function removeSession({ host, world }: HandlerParts, call: Call, id: string): Promise<Response> {
   if (!host.remove) return answerRefusal(501, 'invalid_option', 'this host cannot remove sessions')
-  await host.remove(id, principal)
+  const { principal, powers } = call
+  if (powers.has('remove')) {
+    await host.remove(id)
+    world.log.info('an operator removed a session', { session: id, operator: principal.id })
+  } else await host.remove(id, principal)
   return answerJson(200, { ok: true })
 }
 
@@ -100,7 +115,7 @@ async function changeSession({ parts, call, session }: Routing): Promise<Respons
       Session['describe']
     >[0]) // validated by the session
   if (typeof model === 'string') await session.configure({ model })
-  return answerJson(200, asJson(await session.info()))
+  return answerView(call, await session.info())
 }
 
 async function showMessages({ call, session, root, link }: Routing): Promise<Response> {
@@ -116,9 +131,9 @@ async function showMessages({ call, session, root, link }: Routing): Promise<Res
   // A child's are those of its root.
   const approvals = isPlain || session !== root ? [] : await session.approvals()
   const messages = isPlain
-    ? page.messages.map(encodeAppView)
+    ? page.messages.map(call.show)
     : page.messages.map((message) => writeUiMessage(message, link, { approvals, principal: call.principal }))
-  return answerJson(200, asJson({ messages, more: page.more, next: page.next }))
+  return answerView(call, { messages, more: page.more, next: page.next })
 }
 
 /** Streams session events from a cursor; a browser's `EventSource` resumes by itself. */
@@ -144,7 +159,7 @@ async function showEvents({ parts, call, session, root }: Routing): Promise<Resp
       try {
         for (let batch = await reader.nextBatch(); batch; batch = await reader.nextBatch()) {
           for (const event of batch.events) {
-            writer.write(encodeEvent(JSON.stringify(encodeAppView(event)), JSON.stringify(event.cursor)))
+            writer.write(encodeEvent(call.write(asJson(call.show(event))), JSON.stringify(event.cursor)))
             const room = writer.waitForRoom()
             if (room) await room
           }
@@ -207,14 +222,16 @@ async function showMedia({ call, session, name }: Routing): Promise<Response> {
 const SHOWN_TYPES = /^(?:image|audio|video)\/[\w.+-]{1,80}$|^application\/pdf$|^text\/plain$/
 
 /** Encodes each page by itself: a long conversation as one text would hold the event loop. */
-async function exportSession({ session, link }: Routing): Promise<Response> {
+async function exportSession({ session, link, call }: Routing): Promise<Response> {
   let pages: string[] = []
   for await (const { messages, isNewest } of readPages(session)) {
     if (isNewest) pages = []
-    if (messages.length > 0) pages.push(messages.map((message) => JSON.stringify(writeUiMessage(message, link))).join())
+    if (messages.length > 0)
+      pages.push(messages.map((message) => call.write(asJson(writeUiMessage(message, link)))).join())
   }
-  const [info, decisions] = [JSON.stringify(await session.info()), JSON.stringify(await readDecisions(session))]
-  const text = `{"session":${info},"decisions":${decisions},"messages":[${pages.toReversed().join()}]}`
+  const decisions = await readDecisions(session)
+  const [info, decided] = [call.write(asJson(await session.info())), decisions.map((one) => call.write(asJson(one)))]
+  const text = `{"session":${info},"decisions":[${decided.join()}],"messages":[${pages.toReversed().join()}]}`
   return answerJsonText(200, text)
 }
 
@@ -238,6 +255,10 @@ async function forkSession({ call, session }: Routing): Promise<Response> {
   if (before !== undefined && typeof before !== 'string') throw createInvalid('before must be the id of a message')
   const id = await session.fork(before === undefined ? {} : { before })
   return answerJson(201, { id })
+}
+
+function answerView({ write }: Call, view: object): Response {
+  return answerJsonText(200, write(asJson(view)))
 }
 
 /** Views are plain data. */

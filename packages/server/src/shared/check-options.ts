@@ -1,6 +1,6 @@
 // The host that a front needs, and the refusal of options with a wrong name or type: ignoring a misspelt `authenticate` would let everyone in, and a
 // string instead of a list would allow each of its substrings.
-import type { Host, SessionDirectory } from '@baton/core/internal'
+import type { Host, SessionDirectory, SessionViews } from '@baton/core/internal'
 import { BatonError, checkFields, checkKinds, describeValue, findNearName } from '@baton/core/internal'
 import type { AllowedSettings } from './allowed-settings.ts'
 
@@ -64,6 +64,7 @@ const KINDS = {
   editors: 'a function',
   requests: 'a function',
   unreadyReason: 'a function',
+  operators: 'a function',
   newId: 'a function',
   cancelWaiting: 'true or false',
   basePath: 'text',
@@ -177,4 +178,4 @@ export function demandHost(host: unknown, how: string): void {
   throw new BatonError({ code: 'invalid_option', message: `${how.split('(')[0]} needs a host`, hint: `Write ${how}.` })
 }
 
-export type HostWithSessions = Host & Partial<SessionDirectory>
+export type HostWithSessions = Host & Partial<SessionDirectory & { readonly views: SessionViews }>

@@ -1,7 +1,7 @@
 // The host over a Temporal service: a stateless gateway. Every front works on it, and any gateway can serve any
 // session.
 import { createDefaultLog } from '@baton/runtime'
-import type { Agent, Host, Logger, SessionDirectory } from '@baton/core/internal'
+import type { Agent, Host, Logger, SessionDirectory, SessionViews } from '@baton/core/internal'
 import { Client, Connection } from '@temporalio/client'
 import type { DataConverter } from '@temporalio/common'
 import { randomUUID } from 'node:crypto'
@@ -46,6 +46,8 @@ export interface TemporalHostOptions<A extends Agent = Agent> extends GatewayOpt
 
 /** A host whose sessions are workflows, from `createTemporalHost`. */
 export interface TemporalHost<A extends Agent = Agent> extends Host<A>, SessionDirectory, AsyncDisposable {
+  /** Reads any session, for operators. */
+  readonly views: SessionViews
   /** `undefined` while the host works; otherwise the reason why not, in words for its operator. */
   problem(): Promise<string | undefined>
 }
@@ -74,7 +76,7 @@ export async function createTemporalHost<A extends Agent = Agent>(
   })
   const tuning = { ...(idleMs !== undefined && { idleMs }), ...(updatesMax !== undefined && { updatesMax }) }
   const place = { client, taskQueue, store, bus, log, tuning, leaseMs: options.clientLeaseMs, newId }
-  const { host, engine, calls } = createGateway(options, place)
+  const { host, engine, calls, views } = createGateway(options, place)
   const directory = new TemporalDirectory({ store, bus, log })
   const endHost = async (how: Parameters<Host['stop']>[0]): Promise<void> => {
     directory.close()
@@ -99,6 +101,7 @@ export async function createTemporalHost<A extends Agent = Agent>(
     decide: directory.decideOver(host),
     has: directory.has,
     watch: directory.watch,
+    views,
     remove: async (session, by) => {
       engine.drop(session, await calls.run(() => removeSession({ client, store, bus, log }, session, by)))
     },

@@ -1,0 +1,266 @@
+// The replay: one record after another, the request of each step as the provider got it, and what changed between two.
+// It reads; it runs no model and no tool.
+import { useEffect, useState } from 'preact/hooks'
+import type { SessionRecord } from '@baton/core/machine'
+import { formatTime } from './amounts.ts'
+import type { ApiError, RebuiltRequest } from './api.ts'
+import { Copy, Difference, Empty, Failure, Json, StateMark, Text } from './parts.tsx'
+import { describeRecord, writeRequest } from './record-lines.ts'
+import type { Route } from './route.ts'
+import { createLogReader } from './session-log.ts'
+import type { SessionLog } from './session-log.ts'
+import { showLine } from './shown-text.ts'
+import { asApiError, useShortcuts, useStore } from './store.ts'
+import { writeTestCase } from './test-case.ts'
+import { readTimeline } from './timeline.ts'
+import { VirtualList } from './virtual-list.tsx'
+import { findOpenCalls } from './where-is-my-call.ts'
+
+export interface ReplayProps {
+  readonly route: Extract<Route, { readonly view: 'session' }>
+  readonly log: SessionLog
+}
+
+const ROW_PX = 30
+const PARTS = [
+  ['record', 'Record'],
+  ['request', 'Request'],
+  ['changes', 'What changed'],
+  ['then', 'Open then'],
+] as const
+type Part = (typeof PARTS)[number][0]
+
+export function ReplayView({ route, log }: ReplayProps) {
+  const store = useStore()
+  const { records } = log
+  const [part, setPart] = useState<Part>('record')
+  const first = records[0]?.pos ?? 0
+  const last = records.at(-1)?.pos ?? 0
+  const wanted = Number(route.row ?? last)
+  const at = records.find(({ pos }) => pos === wanted) ?? records.at(-1)
+  const go = (pos: number): void => {
+    const row = String(Math.min(last, Math.max(first, pos)))
+    store.go({ view: 'session', session: route.session, tab: 'replay', row }, 'replace')
+  }
+  const here = at?.pos ?? 0
+  useShortcuts('view', [
+    { keys: 'j', does: 'Next record', run: () => go(here + 1) },
+    { keys: 'k', does: 'Previous record', run: () => go(here - 1) },
+    { keys: 'ArrowDown', does: 'Next record', run: () => go(here + 1) },
+    { keys: 'ArrowUp', does: 'Previous record', run: () => go(here - 1) },
+    {
+      keys: ']',
+      does: 'Next request',
+      run: () => go(records.find((one) => one.pos > here && asksModel(one))?.pos ?? here),
+    },
+    {
+      keys: '[',
+      does: 'Previous request',
+      run: () => go(records.findLast((one) => one.pos < here && asksModel(one))?.pos ?? here),
+    },
+  ])
+  if (!at) return <Empty title={log.isLoaded ? 'The log is empty.' : 'Reading the log…'} />
+  return (
+    <div class="replay">
+      <Steps here={here} first={first} last={last} go={go} log={log} session={route.session} />
+      <div class="split has-detail">
+        <VirtualList
+          label="Records"
+          className="records"
+          items={records}
+          rowPx={ROW_PX}
+          idOf={posOf}
+          selected={String(here)}
+          onSelect={({ pos }) => go(pos)}
+          draw={drawRecord}
+        />
+        <aside class="inspector is-wide" aria-label="Record">
+          <div class="tabs" role="group" aria-label="Parts of the record">
+            {PARTS.map(([name, words]) => (
+              <button key={name} type="button" aria-pressed={part === name} onClick={() => setPart(name)}>
+                {words}
+              </button>
+            ))}
+          </div>
+          <div class="inspector-body" tabIndex={0} role="region" aria-label="Details">
+            {part === 'record' && <Json value={at} />}
+            {part === 'request' && <Request session={route.session} records={records} pos={here} isChange={false} />}
+            {part === 'changes' && <Request session={route.session} records={records} pos={here} isChange />}
+            {part === 'then' && <Then records={records} record={at} />}
+          </div>
+        </aside>
+      </div>
+    </div>
+  )
+}
+
+function asksModel({ facts }: SessionRecord): boolean {
+  return facts.some(({ type }) => type === 'model-started')
+}
+
+interface StepsProps {
+  readonly here: number
+  readonly first: number
+  readonly last: number
+  readonly go: (pos: number) => void
+  readonly log: SessionLog
+  readonly session: string
+}
+
+function Steps({ here, first, last, go, log, session }: StepsProps) {
+  const store = useStore()
+  const [other, setOther] = useState('')
+  return (
+    <div class="replay-steps">
+      <button type="button" disabled={here <= first} onClick={() => go(here - 1)} aria-label="Previous record">
+        ◀
+      </button>
+      <input
+        type="range"
+        aria-label="Position in the log"
+        min={first}
+        max={last}
+        value={here}
+        onInput={({ currentTarget }) => go(Number(currentTarget.value))}
+      />
+      <button type="button" disabled={here >= last} onClick={() => go(here + 1)} aria-label="Next record">
+        ▶
+      </button>
+      <span class="numbers">
+        {here} of {last}
+      </span>
+      <Copy text={() => writeTestCase(log.records, session, here)}>Copy as a test case</Copy>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (other !== '') store.go({ view: 'compare', session, other })
+        }}
+      >
+        <input
+          aria-label="Session to compare with"
+          placeholder="Compare with session…"
+          value={other}
+          onInput={({ currentTarget }) => setOther(currentTarget.value.trim())}
+        />
+      </form>
+    </div>
+  )
+}
+
+const posOf = ({ pos }: SessionRecord): string => String(pos)
+const drawRecord = (record: SessionRecord) => <RecordRow record={record} />
+
+function RecordRow({ record }: { readonly record: SessionRecord }) {
+  const { pos, nowMs, wallMs } = record
+  return (
+    <div class={`record-row ${asksModel(record) ? 'asks' : ''}`}>
+      <span class="muted numbers">{pos}</span>
+      <span class="muted numbers">{formatTime(wallMs ?? nowMs)}</span>
+      <span>{showLine(describeRecord(record), 160)}</span>
+    </div>
+  )
+}
+
+interface RequestProps {
+  readonly session: string
+  readonly records: readonly SessionRecord[]
+  readonly pos: number
+  /** Against the request before it. */
+  readonly isChange: boolean
+}
+
+function Request({ session, records, pos, isChange }: RequestProps) {
+  const asked = records
+    .filter((record) => record.pos <= pos)
+    .flatMap(({ facts }) => facts.flatMap((fact) => (fact.type === 'model-started' ? fact.attempt : [])))
+  const [now, before] = [asked.at(-1), asked.at(-2)]
+  const newer = useRequest(session, now)
+  const older = useRequest(session, isChange ? before : undefined)
+  if (now === undefined) return <p class="muted">The model has not been asked yet.</p>
+  const failed = newer.failure ?? older.failure
+  if (failed) return <Failure error={failed} />
+  if (!newer.found) return <p class="muted">Building the request again…</p>
+  if (!isChange)
+    return (
+      <>
+        <p class="muted">The request of attempt {now}, built again from the log.</p>
+        <Notes notes={newer.found.notes} />
+        <Text text={writeRequest(newer.found.request)} />
+      </>
+    )
+  if (before === undefined) return <p class="muted">This is the first request: there is none before it.</p>
+  if (!older.found) return <p class="muted">Building the request before it…</p>
+  return (
+    <>
+      <p class="muted">
+        From the request of attempt {before} to that of attempt {now}.
+      </p>
+      <Notes notes={[...new Set([...older.found.notes, ...newer.found.notes])]} />
+      <Difference
+        label="Difference of the requests"
+        before={writeRequest(older.found.request)}
+        after={writeRequest(newer.found.request)}
+      />
+    </>
+  )
+}
+
+/** Lists the ways in which the rebuilt request may differ from the sent one. */
+function Notes({ notes }: { readonly notes: readonly string[] }) {
+  if (notes.length === 0) return null
+  return (
+    <ul class="warning">
+      {notes.map((note) => (
+        <li key={note}>{showLine(note, 400)}</li>
+      ))}
+    </ul>
+  )
+}
+
+interface Built {
+  readonly attempt?: number
+  readonly found?: RebuiltRequest
+  readonly failure?: ApiError
+}
+
+function useRequest(session: string, attempt: number | undefined): Built {
+  const { api } = useStore()
+  const [built, setBuilt] = useState<Built>({})
+  useEffect(() => {
+    if (attempt === undefined) return
+    let isOver = false
+    api.request(session, attempt).then(
+      (found) => void (isOver || setBuilt({ attempt, found })),
+      (cause: unknown) => void (isOver || setBuilt({ attempt, failure: asApiError(cause) })),
+    )
+    return () => void (isOver = true)
+  }, [session, attempt])
+  return built.attempt === attempt ? built : {}
+}
+
+/** Shows what was open at a record. */
+function Then({ records, record }: { readonly records: readonly SessionRecord[]; readonly record: SessionRecord }) {
+  const timeline = readTimeline(records.filter(({ pos }) => pos <= record.pos))
+  const lines = findOpenCalls(timeline.rows, timeline.clients, record.nowMs)
+  if (lines.length === 0) return <p class="muted">Nothing was open at this record.</p>
+  return (
+    <ul class="where">
+      {lines.map(({ row, name, words, state }) => (
+        <li key={row}>
+          <StateMark state={state} isNamed={false} />
+          <span>
+            <b>{showLine(name, 60)}</b> — {showLine(words, 400)}
+          </span>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+/** Reads the whole log of a session once. */
+export async function readWholeLog(
+  api: Parameters<typeof createLogReader>[0],
+  session: string,
+): Promise<readonly SessionRecord[]> {
+  return (await createLogReader(api, session).readOn()).records
+}

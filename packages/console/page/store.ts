@@ -1,0 +1,143 @@
+// State shared by all views: the operator, the route, the clock and the inbox.
+import { batch, signal } from '@preact/signals'
+import { createContext } from 'preact'
+import { useContext, useEffect } from 'preact/hooks'
+import type { Api, InboxRequest, Me, Power, Watching } from './api.ts'
+import { ApiError } from './api.ts'
+import type { Shortcut } from './keys.ts'
+import type { Route } from './route.ts'
+import { formatRoute, parseRoute } from './route.ts'
+
+export type Connection = 'live' | 'connecting' | 'lost'
+
+/** An act that a person is asked about. */
+export interface Asked {
+  readonly title: string
+  readonly words: string
+  /** The button: what happens. */
+  readonly does: string
+  readonly isDangerous?: boolean
+  readonly run: () => Promise<string>
+}
+
+export function createStore(api: Api) {
+  const store = {
+    api,
+    me: signal<Me | undefined>(undefined),
+    failure: signal<ApiError | undefined>(undefined),
+    route: signal<Route>(parseRoute(location.hash)),
+    nowMs: signal(Date.now()),
+    connection: signal<Connection>('connecting'),
+    inbox: signal<readonly InboxRequest[]>([]),
+    inboxLoaded: signal(false),
+    asked: signal<Asked | undefined>(undefined),
+    help: signal(false),
+    /** The latest message, also for screen readers. */
+    told: signal(''),
+    shortcuts: new Map<string, readonly Shortcut[]>(),
+    go(route: Route, how: 'push' | 'replace' = 'push'): void {
+      const hash = formatRoute(route)
+      if (how === 'push') history.pushState(null, '', hash)
+      else history.replaceState(null, '', hash)
+      store.route.value = route
+    },
+    may(power: Power): boolean {
+      const me = store.me.value
+      if (me === undefined || !me.powers.includes(power)) return false
+      return power === 'see' || power === 'export' || !me.readOnly
+    },
+    tell(words: string): void {
+      store.told.value = words
+    },
+  }
+  return store
+}
+export interface Store extends ReturnType<typeof createStore> {}
+
+export const StoreContext = createContext<Store | undefined>(undefined)
+
+export function useStore(): Store {
+  const store = useContext(StoreContext)
+  if (!store) throw new Error('a view stands outside of the page')
+  return store
+}
+
+/** Shortcuts of a view while it is shown. */
+export function useShortcuts(place: string, shortcuts: readonly Shortcut[]): void {
+  const { shortcuts: all } = useStore()
+  all.set(place, shortcuts)
+  useEffect(() => () => void all.delete(place), [all, place])
+}
+
+const RETRY_MS = 1000
+const RETRY_MS_MAX = 15_000
+
+/** Watches until `signal` aborts: again after each end, after a pause that grows with each failure in a row. */
+export async function keepWatching(
+  watch: (watching: Watching) => Promise<void>,
+  { signal: stop, take, opened, failed }: Watching & { readonly failed: (cause: unknown) => void },
+): Promise<void> {
+  let pauseMs = RETRY_MS
+  while (!stop.aborted) {
+    try {
+      await watch({
+        signal: stop,
+        take,
+        opened: () => {
+          pauseMs = RETRY_MS
+          opened?.()
+        },
+      })
+    } catch (cause) {
+      if (stop.aborted) return
+      failed(cause)
+    }
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, pauseMs)
+      stop.addEventListener('abort', () => (clearTimeout(timer), resolve()), { once: true })
+    })
+    pauseMs = Math.min(2 * pauseMs, RETRY_MS_MAX)
+  }
+}
+
+/** Reads who looks, and keeps the inbox live. Returns what ends it. */
+export function startStore(store: Store): () => void {
+  const end = new AbortController()
+  const clock = setInterval(() => (store.nowMs.value = Date.now()), 1000)
+  const follow = (): void => void (store.route.value = parseRoute(location.hash))
+  addEventListener('hashchange', follow)
+  addEventListener('popstate', follow)
+  store.api.me().then(
+    (me) => {
+      store.me.value = me
+      void watchInbox(store, end.signal)
+    },
+    (cause: unknown) => (store.failure.value = asApiError(cause)),
+  )
+  return () => {
+    end.abort()
+    clearInterval(clock)
+    removeEventListener('hashchange', follow)
+    removeEventListener('popstate', follow)
+  }
+}
+
+async function watchInbox(store: Store, stop: AbortSignal): Promise<void> {
+  await keepWatching(store.api.watchApprovals, {
+    signal: stop,
+    opened: () => (store.connection.value = 'live'),
+    take: (page) =>
+      batch(() => {
+        store.inbox.value = (page as { approvals: readonly InboxRequest[] }).approvals // the server's contract
+        store.inboxLoaded.value = true
+        store.connection.value = 'live'
+      }),
+    failed: () => (store.connection.value = 'lost'),
+  })
+}
+
+export function asApiError(cause: unknown): ApiError {
+  return cause instanceof ApiError
+    ? cause
+    : new ApiError({ code: 'page_failed', message: cause instanceof Error ? cause.message : String(cause) })
+}

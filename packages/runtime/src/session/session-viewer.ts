@@ -1,0 +1,304 @@
+// Sessions as operators read them: one that is open in this process through its engine, any other from its log, which is
+// looked at from time to time. Nothing is written, and no lease is taken.
+import type {
+  Agent,
+  BlobStore,
+  Environment,
+  Logger,
+  LogOptions,
+  LogStore,
+  Principal,
+  RebuiltRequest,
+  Refusal,
+  SessionView,
+  SessionViews,
+  ViewedChild,
+} from '@baton/core/internal'
+import { BatonError, defineAgent } from '@baton/core/internal'
+import type { SessionRecord } from '@baton/core/machine'
+import type { Catalog, SessionWorld } from '../catalog/catalog.ts'
+import { createCatalog } from '../catalog/catalog.ts'
+import { nameChild } from '../catalog/child-agent.ts'
+import { describeThrown, hideSecrets } from '../describe-thrown.ts'
+import type { SessionEngine } from '../engine.ts'
+import { rebuildRequest } from './rebuild-request.ts'
+import { refuseInputs } from './read-child.ts'
+import { ReplicatedSession } from './replicated-session.ts'
+import { readOpening } from './session-directory.ts'
+import { createSession } from './session.ts'
+
+export interface SessionViewerOptions {
+  readonly store: ViewedStore
+  readonly environment: Pick<Environment, 'clock' | 'timers' | 'newId'>
+  readonly log: Logger
+  readonly digest: (text: string) => string
+  readonly digestMedia: (base64: string) => string
+  /** Agents of the host; absent where none are known. */
+  readonly catalog?: Pick<Catalog, 'find' | 'open'>
+  /** Returns the session if it is open in this process. */
+  readonly findOpen?: (session: string) => SessionEngine | undefined
+  readonly secrets?: readonly string[] | undefined
+}
+
+export type ViewedStore = Pick<LogStore, 'read' | 'children'> & { readonly blobs: BlobStore }
+
+/** Milliseconds between two looks at a log that another process may write. */
+const LOOK_MS = 1000
+
+export class SessionViewer implements SessionViews {
+  readonly #init: SessionViewerOptions
+  readonly #placeholders: Pick<Catalog, 'open'>
+
+  constructor(given: SessionViewerOptions) {
+    // A reader keeps no texts: those of a request are in the store since it was sent.
+    const { blobs } = given.store
+    const store: ViewedStore = {
+      read: (session, fromPos) => given.store.read(session, fromPos),
+      children: (root, options) => given.store.children(root, options),
+      blobs: {
+        put: () => Promise.resolve(),
+        get: (session, name) => blobs.get(session, name),
+        names: (session) => blobs.names(session),
+      },
+    }
+    this.#init = { ...given, store }
+    const { environment, log, digest, digestMedia } = given
+    const shared = { environment, log, digest, digestMedia, blobs: store.blobs, runsChildren: true }
+    this.#placeholders = createCatalog({ ...shared, agent: createPlaceholder(UNKNOWN, UNKNOWN), modelOf: refuseModel })
+  }
+
+  hideSecrets(text: string): string {
+    return hideSecrets(text, this.#init.secrets)
+  }
+
+  async ownerOf(session: string): Promise<Principal | undefined> {
+    const opened = await readOpening(this.#init.store, session)
+    return opened && { id: opened.principal }
+  }
+
+  log(session: string, { fromPos = 0, path = [] }: LogOptions = {}): AsyncIterable<SessionRecord> {
+    return this.#init.store.read(this.#name(session, path), fromPos)
+  }
+
+  async children(session: string): Promise<readonly ViewedChild[]> {
+    return await listChildren(this.#init.store, session)
+  }
+
+  async request(session: string, attempt: number, path: readonly string[] = []): Promise<RebuiltRequest> {
+    const name = this.#name(session, path)
+    const openWorld = path.length === 0 ? this.#init.findOpen?.(session)?.world : undefined
+    const placeholder = (agent: string): Promise<SessionWorld> => this.#openPlaceholder(name, agent)
+    return await rebuildRequest(attempt, { ...this.#init, session: name, openWorld, placeholder })
+  }
+
+  async longResult(session: string, handle: string, path: readonly string[] = []): Promise<string | undefined> {
+    return await this.#init.store.blobs.get(this.#name(session, path), `result/${handle}`)
+  }
+
+  async open(session: string): Promise<SessionView> {
+    const { findOpen, environment } = this.#init
+    const open = findOpen?.(session)
+    const followed = open ? undefined : await this.#follow(session)
+    const engine = refuseInputs(open ?? followed?.engine ?? unreachable(), READ_ONLY)
+    return createSession({
+      engine,
+      principal: { id: engine.state().principal },
+      newId: () => environment.newId(),
+      wallMs: () => environment.clock.nowMs(),
+      onClose: () => followed?.close(),
+      fork: () => Promise.reject(new BatonError(READ_ONLY)),
+    })
+  }
+
+  #name(session: string, path: readonly string[]): string {
+    return path.reduce((above, callId) => nameChild(this.#init.digest, above, callId), session)
+  }
+
+  /** @throws BatonError `unknown_session`, `store_failed`, `log_damaged` */
+  async #follow(session: string): Promise<FollowedSession> {
+    const { store, environment, log, digest } = this.#init
+    const opened = await readOpening(store, session)
+    if (!opened) throw createUnknownError(session)
+    const world = { current: await this.#describe(session, opened.agent) }
+    const follow = (callId: string): Promise<FollowedSession | undefined> =>
+      this.#follow(nameChild(digest, session, callId)).catch(() => undefined)
+    const followed = new FollowedSession({ session, world, store, timers: environment.timers, log, follow })
+    await followed.open()
+    const { model } = followed
+    const isUnknown = world.current.agent.models[0] === UNKNOWN && model !== undefined
+    if (isUnknown) world.current = await this.#openPlaceholder(session, opened.agent, model)
+    return followed
+  }
+
+  /** The session's agent without its sources, which a look must not connect to. */
+  async #describe(session: string, name: string): Promise<SessionWorld> {
+    const { catalog } = this.#init
+    try {
+      if (catalog) return await catalog.open(identify(session, name), { ...catalog.find(name), sources: [] })
+    } catch {
+      // Another process has the agent, or `agentOf` chooses it.
+    }
+    return await this.#openPlaceholder(session, name)
+  }
+
+  async #openPlaceholder(session: string, name: string, model = UNKNOWN): Promise<SessionWorld> {
+    return await this.#placeholders.open(identify(session, name), createPlaceholder(name, model))
+  }
+}
+
+const READ_ONLY: Refusal = { code: 'illegal_input', message: 'the session was opened for reading' }
+
+function unreachable(): never {
+  throw new BatonError({ code: 'internal', message: 'a session is neither open nor followed' })
+}
+
+function createUnknownError(session: string): BatonError {
+  return new BatonError({ code: 'unknown_session', message: `there is no session ${session}` })
+}
+
+/** The model of an agent that is not known here, before its log names one. */
+const UNKNOWN = 'unknown'
+
+function createPlaceholder(name: string, model: string): Agent {
+  return defineAgent({ name, instructions: '', model })
+}
+
+function refuseModel(id: string): never {
+  throw new BatonError({ code: 'unknown_model', message: `a reader calls no models: ${id}` })
+}
+
+function identify(id: string, agent: string) {
+  return { id, agent, principal: { id: '' }, meta: {} }
+}
+
+/** Sessions below a root, in the order in which they began. @throws BatonError `store_failed`, `log_damaged` */
+async function listChildren(store: ViewedStore, root: string): Promise<readonly ViewedChild[]> {
+  interface Found extends Omit<ViewedChild, 'path'> {
+    readonly above: string
+    readonly beganMs: number
+  }
+  const found = new Map<string, Found>()
+  for await (const { session } of store.children(root))
+    for await (const { facts, wallMs, nowMs } of store.read(session, 0)) {
+      const opened = facts.find(({ type }) => type === 'session-opened')
+      const child = facts.find(({ type }) => type === 'child-opened')
+      if (opened?.type === 'session-opened' && child?.type === 'child-opened') {
+        const { callId, tools, session: above } = child
+        found.set(session, { session, callId, tools, agent: opened.agent, above, beganMs: wallMs ?? nowMs })
+      }
+      break
+    }
+  const pathOf = ({ above, callId }: Found): readonly string[] => {
+    const caller = found.get(above)
+    return caller ? [...pathOf(caller), callId] : [callId]
+  }
+  return [...found.values()]
+    .toSorted((one, other) => one.beganMs - other.beganMs)
+    .map((one) => ({
+      session: one.session,
+      callId: one.callId,
+      path: pathOf(one),
+      tools: one.tools,
+      agent: one.agent,
+    }))
+}
+
+interface FollowedOptions {
+  readonly session: string
+  readonly world: { readonly current: SessionWorld }
+  readonly store: ViewedStore
+  readonly timers: Environment['timers']
+  readonly log: Logger
+  /** Opens the session of a delegated call. */
+  readonly follow: (callId: string) => Promise<FollowedSession | undefined>
+}
+
+/** A session whose writer may be another process. */
+class FollowedSession {
+  readonly engine: SessionEngine
+  readonly #init: FollowedOptions
+  readonly #replica: ReplicatedSession
+  readonly #children = new Map<string, Promise<FollowedSession | undefined>>()
+  /** The newest model that its log names. */
+  model: string | undefined
+  #stopTimer = (): void => {}
+  #isClosed = false
+  #hasFailed = false
+
+  constructor(init: FollowedOptions) {
+    this.#init = init
+    const { session, world, store } = init
+    const readPast = (fromPos: number): AsyncIterable<SessionRecord> => store.read(session, fromPos)
+    const update = (): Promise<never> => Promise.reject(new BatonError(READ_ONLY))
+    this.#replica = new ReplicatedSession({ session, world, update, readPast })
+    const replica = this.#replica
+    this.engine = {
+      session,
+      get world() {
+        return world.current
+      },
+      stream: replica.stream,
+      state: () => replica.state(),
+      history: () => replica.history(),
+      submit: update,
+      child: (callId) => this.#child(callId),
+      readBelow: (below, fromPos) => store.read(below, fromPos),
+    }
+  }
+
+  /** @throws BatonError `store_failed`, `log_damaged`, `log_version_unknown` */
+  async open(): Promise<void> {
+    await this.#read()
+    this.#look()
+  }
+
+  close(): void {
+    this.#isClosed = true
+    this.#stopTimer()
+    this.#replica.end(new BatonError({ code: 'session_closed', message: 'the view was closed' }))
+    for (const child of this.#children.values()) void child.then((opened) => opened?.close())
+  }
+
+  async #child(callId: string): Promise<SessionEngine | undefined> {
+    const known = this.#children.get(callId)
+    const opening = known ?? this.#init.follow(callId)
+    this.#children.set(callId, opening)
+    const child = await opening
+    if (!child) this.#children.delete(callId)
+    if (this.#isClosed) child?.close()
+    return child?.engine
+  }
+
+  async #read(): Promise<void> {
+    const { session, store } = this.#init
+    for await (const record of store.read(session, this.#replica.state().pos + 1)) {
+      if (this.#isClosed) return
+      this.#replica.publishRecords([record])
+      for (const fact of record.facts) if (fact.type === 'model-started') this.model = fact.model
+    }
+  }
+
+  #look(): void {
+    const { timers } = this.#init
+    const look = async (): Promise<void> => {
+      try {
+        await this.#read()
+        this.#hasFailed = false
+      } catch (cause) {
+        this.#noteFailure(cause)
+      }
+      this.#look()
+    }
+    if (!this.#isClosed) this.#stopTimer = timers.start(LOOK_MS, () => void look(), { isBackground: true })
+  }
+
+  #noteFailure(cause: unknown): void {
+    const { log, session } = this.#init
+    if (!this.#hasFailed)
+      log.warn('the log of a session cannot be read and will be looked at again', {
+        session,
+        cause: describeThrown(cause),
+      })
+    this.#hasFailed = true
+  }
+}

@@ -1,0 +1,238 @@
+// The costs of a period, its slow tools, and its failures: counted from the logs, which have every step,
+// call and failure. The report says how much it has read, and what it left out.
+import type { JsonObject, SessionInfo, Usage } from '@baton/core/internal'
+import type { Fact, SessionRecord } from '@baton/core/machine'
+import type { Call, HandlerParts } from './handler-parts.ts'
+import { answerJsonText, answerRefusal } from './http-errors.ts'
+import { readNumber } from './requests.ts'
+import { createInvalid } from './ui-messages.ts'
+
+/** Maximum logs that one report reads, the newest first, and sessions that it counts. */
+const SESSIONS_MAX = 500
+const LISTED_MAX = 5000
+const PAGE = 200
+/** Records that one report reads. */
+const RECORDS_MAX = 500_000
+/** Different rows of each table; more are left out. */
+const ROWS_MAX = 5000
+/** Durations of one tool that are kept for its median; later ones still count. */
+const DURATIONS_MAX = 10_000
+
+interface Row {
+  readonly day: string
+  readonly agent: string
+  readonly model: string
+  steps: number
+  inputTokens: number
+  outputTokens: number
+  cachedTokens: number
+  /** Absent until a step with a price was counted. */
+  costMicros?: number
+}
+
+interface ToolRow {
+  readonly name: string
+  readonly agent: string
+  calls: number
+  failed: number
+  readonly ms: number[]
+}
+
+interface FailureRow {
+  readonly code: string
+  readonly tool?: string
+  count: number
+  readonly example: { readonly session: string; readonly callId?: string }
+}
+
+export class CostReport {
+  readonly #range: { readonly fromMs: number; readonly toMs: number }
+  readonly #rows = new Map<string, Row>()
+  readonly #tools = new Map<string, ToolRow>()
+  readonly #failures = new Map<string, FailureRow>()
+  records = 0
+  /** Whether a table had no room for another row. */
+  isCut = false
+
+  constructor(range: { readonly fromMs: number; readonly toMs: number }) {
+    this.#range = range
+  }
+
+  /** Counts the log of one session. Returns whether it has sessions of other agents below. */
+  async add(session: string, log: AsyncIterable<SessionRecord>): Promise<boolean> {
+    const counting: Counting = { session, agent: '', calls: new Map() }
+    let hasChildren = false
+    for await (const record of log) {
+      this.records += 1
+      const atMs = record.wallMs ?? record.nowMs
+      const isMeant = atMs >= this.#range.fromMs && atMs < this.#range.toMs
+      for (const fact of record.facts) {
+        hasChildren ||= fact.type === 'child-begun'
+        this.#note(fact, record, counting)
+        if (isMeant) this.#count(fact, { ...record, atMs }, counting)
+      }
+      if (this.records >= RECORDS_MAX) break
+    }
+    return hasChildren
+  }
+
+  view() {
+    const rows = [...this.#rows.values()].toSorted((one, other) => (one.day < other.day ? 1 : -1))
+    const tools = [...this.#tools.values()].map(({ ms, ...row }) => ({ ...row, ms: summarise(ms) }))
+    const failures = [...this.#failures.values()].toSorted((one, other) => other.count - one.count)
+    return { rows, tools, failures }
+  }
+
+  /** Remembers what later facts refer to, whatever the period. */
+  #note(fact: Fact, { nowMs }: SessionRecord, counting: Counting): void {
+    if (fact.type === 'session-opened') counting.agent = fact.agent
+    if (fact.type === 'agent-changed' && fact.agent !== undefined) counting.agent = fact.agent
+    if (fact.type === 'step-finished')
+      for (const { callId, name } of fact.calls) counting.calls.set(callId, { name, beganMs: undefined })
+    if (fact.type === 'call-started' || fact.type === 'call-claimed') {
+      const call = counting.calls.get(fact.callId)
+      if (call) call.beganMs ??= nowMs
+    }
+  }
+
+  #count(fact: Fact, { nowMs, atMs }: SessionRecord & { readonly atMs: number }, counting: Counting): void {
+    const { session, calls } = counting
+    if (fact.type === 'step-finished' || fact.type === 'model-used' || fact.type === 'summary-finished')
+      this.#addUsage(fact, atMs, counting)
+    if (fact.type === 'turn-finished' && fact.error) this.#addFailure(fact.error.code, { session })
+    if (fact.type === 'attempt-failed') this.#addFailure(fact.error.code, { session })
+    if ((fact.type !== 'call-settled' || fact.task) && fact.type !== 'task-settled') return
+    const { callId, settlement } = fact
+    const call = calls.get(callId)
+    calls.delete(callId)
+    if (!call) return
+    const row = this.#room(this.#tools, `${counting.agent}\n${call.name}`, () => ({
+      name: call.name,
+      agent: counting.agent,
+      calls: 0,
+      failed: 0,
+      ms: [],
+    }))
+    if (row) row.calls += 1
+    if (row && call.beganMs !== undefined && row.ms.length < DURATIONS_MAX) row.ms.push(nowMs - call.beganMs)
+    if (settlement.type === 'ok') return
+    if (row) row.failed += 1
+    const code = 'code' in settlement ? settlement.code : settlement.type
+    this.#addFailure(code, { session, callId }, call.name)
+  }
+
+  #addUsage(
+    fact: { readonly type: string; readonly usage: Usage; readonly model?: string },
+    atMs: number,
+    { agent }: Counting,
+  ): void {
+    const day = new Date(atMs).toISOString().slice(0, 10)
+    const model = fact.model ?? 'summary'
+    const begin = { day, agent, model, steps: 0, inputTokens: 0, outputTokens: 0, cachedTokens: 0 }
+    const row = this.#room(this.#rows, `${day}\n${agent}\n${model}`, (): Row => begin)
+    if (!row) return
+    const { inputTokens = 0, outputTokens = 0, cacheReadTokens = 0, costMicros } = fact.usage
+    if (fact.type === 'step-finished') row.steps += 1
+    row.inputTokens += inputTokens
+    row.outputTokens += outputTokens
+    row.cachedTokens += cacheReadTokens
+    if (costMicros !== undefined) row.costMicros = (row.costMicros ?? 0) + costMicros
+  }
+
+  #addFailure(code: string, example: FailureRow['example'], tool?: string): void {
+    const begin = { code, ...(tool !== undefined && { tool }), count: 0, example }
+    const row = this.#room(this.#failures, `${code}\n${tool ?? ''}`, (): FailureRow => begin)
+    if (row) row.count += 1
+  }
+
+  #room<Kept>(table: Map<string, Kept>, key: string, create: () => Kept): Kept | undefined {
+    const known = table.get(key)
+    if (known) return known
+    if (table.size >= ROWS_MAX) {
+      this.isCut = true
+      return undefined
+    }
+    const created = create()
+    table.set(key, created)
+    return created
+  }
+}
+
+interface Counting {
+  readonly session: string
+  agent: string
+  readonly calls: Map<string, { readonly name: string; beganMs: number | undefined }>
+}
+
+/** Milliseconds; undefined without a duration. */
+function summarise(ms: readonly number[]): JsonObject | undefined {
+  if (ms.length === 0) return undefined
+  const sorted = ms.toSorted((one, other) => one - other)
+  const at = (share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
+  return { median: at(0.5), p95: at(0.95), max: at(1) }
+}
+
+/** Milliseconds of a report without `from`. */
+const PERIOD_MS = 30 * 86_400_000
+
+export async function answerCosts({ host, world }: HandlerParts, call: Call): Promise<Response> {
+  const { url } = call
+  const { views, sessions } = host
+  if (!views || !sessions) return answerRefusal(501, 'invalid_option', 'this host cannot read its logs')
+  const toMs = readNumber(url, 'to') ?? world.clock.nowMs() + 1
+  const fromMs = readNumber(url, 'from') ?? toMs - PERIOD_MS
+  const format = url.searchParams.get('format') ?? (wantsCsv(call.request) ? 'csv' : 'json')
+  if (format !== 'json' && format !== 'csv') throw createInvalid('format must be json or csv')
+  const agent = url.searchParams.get('agent')
+  const { listed, more } = await listSessions(sessions, { since: fromMs, ...(agent !== null && { agent }) }, toMs)
+  const report = new CostReport({ fromMs, toMs })
+  let sessionsRead = 0
+  for (const { id } of listed.slice(0, SESSIONS_MAX)) {
+    if (report.records >= RECORDS_MAX) break
+    const hasChildren = await report.add(id, views.log(id))
+    sessionsRead += 1
+    if (!hasChildren) continue
+    for (const { path } of await views.children(id)) await report.add(id, views.log(id, { path }))
+  }
+  const left = { fromMs, toMs, sessionsRead, sessionsLeft: listed.length - sessionsRead, more, cut: report.isCut }
+  const view = { ...report.view(), ...left }
+  if (format === 'json') return answerJsonText(200, call.write(view as unknown as JsonObject)) // plain data
+  const name = `attachment; filename="costs-${new Date(fromMs).toISOString().slice(0, 10)}.csv"`
+  return answerJsonText(200, toCsv(view.rows), {
+    'content-type': 'text/csv; charset=utf-8',
+    'content-disposition': name,
+  })
+}
+
+function wantsCsv({ headers }: Request): boolean {
+  return headers.get('accept')?.includes('text/csv') === true
+}
+
+async function listSessions(
+  list: NonNullable<HandlerParts['host']['sessions']>,
+  query: { readonly since: number; readonly agent?: string },
+  toMs: number,
+): Promise<{ readonly listed: readonly SessionInfo[]; readonly more: boolean }> {
+  const listed: SessionInfo[] = []
+  let cursor: string | undefined
+  do {
+    const page = await list({ ...query, limit: PAGE, ...(cursor !== undefined && { cursor }) })
+    listed.push(...page.sessions.filter(({ createdMs }) => createdMs < toMs))
+    cursor = page.cursor
+  } while (cursor !== undefined && listed.length < LISTED_MAX)
+  return { listed, more: cursor !== undefined }
+}
+
+const COLUMNS = ['day', 'agent', 'model', 'steps', 'inputTokens', 'outputTokens', 'cachedTokens', 'costMicros'] as const
+
+function toCsv(rows: readonly Row[]): string {
+  const lines = rows.map((row) => COLUMNS.map((column) => toCell(row[column] ?? '')).join(','))
+  return [COLUMNS.join(','), ...lines].map((line) => `${line}\r\n`).join('')
+}
+
+/** A text that begins like a formula gets a quote before it: a spreadsheet would run it. */
+function toCell(value: string | number): string {
+  if (typeof value === 'number') return `${value}`
+  const safe = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+}

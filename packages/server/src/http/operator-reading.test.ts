@@ -1,0 +1,223 @@
+// Reading by operators: logs, requests as the provider got them, children, results and costs; without a lease, and without the
+// host's secrets.
+import { defineAgent, delegate, tool } from '@baton/core'
+import { createScriptedModel } from '@baton/core/testing'
+import { createMemoryStore, openSqliteStore } from '@baton/host'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, expect, test } from 'vitest'
+import type { OperatorParts } from './operators.test-kit.ts'
+import { createShop, SECRET, startOperators } from './operators.test-kit.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'baton-operators-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+const running: { stop(): Promise<void> }[] = []
+afterEach(async () => {
+  for (const one of running.splice(0).toReversed()) await one.stop()
+})
+
+function start(parts?: OperatorParts) {
+  const started = startOperators(parts)
+  running.push(started)
+  return started
+}
+
+interface LogPage {
+  readonly records: readonly { readonly pos: number; readonly facts: readonly { readonly type: string }[] }[]
+  readonly next: number
+  readonly newest: number
+}
+
+interface Rebuilt {
+  readonly request: { readonly instructions: string; readonly tools: readonly object[] }
+  readonly notes: readonly string[]
+}
+
+const MIA = 'mia see'
+
+test('each request is rebuilt exactly as the model got it', async () => {
+  const shop = createShop()
+  const look = tool({
+    name: 'look',
+    description: 'Looks',
+    input: { type: 'object' },
+    effect: 'pure',
+    execute: () => ({ content: [{ type: 'text', text: 'x'.repeat(100_000) }] }),
+  })
+  const model = createScriptedModel({
+    steps: ({ messages }) =>
+      messages.at(-1)?.role === 'tool' ? { text: 'I see.' } : { calls: [{ name: 'look', arguments: {} }] },
+  })
+  const agent = defineAgent({
+    name: 'shop',
+    instructions: 'Look well.',
+    model,
+    tools: [look, ...shop.agent.tools],
+    output: { type: 'object', properties: { a: { type: 'string' } } },
+    settings: { temperature: 0.2 },
+  })
+  const { host, read } = start({ agent })
+  const session = await host.session('trip', { principal: { id: 'ann' } })
+  for (const text of ['Look.', 'Again.'])
+    await session.send(text, { settings: { maxOutputTokens: 77 } }).answer.catch(() => {})
+  await session.close()
+  const log = await read<LogPage>('sessions/trip/log?limit=1000', MIA)
+  const attempts = log.records.flatMap(({ facts }) => facts.filter(({ type }) => type === 'model-started'))
+  expect(attempts).toHaveLength(model.requests.length)
+  expect(model.requests.length).toBeGreaterThan(3)
+  for (const [at, sent] of model.requests.entries()) {
+    const rebuilt = await host.views.request('trip', at + 1)
+    expect(rebuilt.request).toEqual(sent)
+    expect(rebuilt.notes).toEqual([])
+  }
+})
+
+test('a request of a closed session says if its agent has changed, or is not known', async () => {
+  const store = createMemoryStore()
+  const first = startOperators({ store })
+  const approvalId = await first.say('trip')
+  await first.host.decide('trip', { approvalId, decision: 'deny' }, { by: { id: 'ann' } })
+  await first.stop()
+  const { agent } = createShop()
+  const changed = start({ store, agent: { ...agent, instructions: 'You pay nothing.' } })
+  const told = await changed.read<Rebuilt>('sessions/trip/requests/1', MIA)
+  expect([told.request.instructions, told.notes]).toEqual([
+    'You pay nothing.',
+    ['The agent has changed since: its instructions and tools are shown as they are now.'],
+  ])
+  const missing = await changed.ask('sessions/trip/requests/99', MIA)
+  expect([missing.status, await missing.json()]).toMatchObject([404, { error: { code: 'unknown_input' } }])
+})
+
+test.each([
+  ['in memory', () => Promise.resolve(createMemoryStore())],
+  ['in a file', () => openSqliteStore(join(folder, 'store.db'))],
+])(
+  'a session that another host runs is read without its lease, and changed by nobody else: %s',
+  async (_what, open) => {
+    const store = await open()
+    const holder = startOperators({ store })
+    const approvalId = await holder.say('trip')
+    const other = start({ store })
+    running.unshift({ stop: () => store.close() }, holder)
+    const before = await other.read<LogPage>('sessions/trip/log', MIA)
+    const info = await other.read<{ activity: unknown }>('sessions/trip', MIA)
+    expect(info).toMatchObject({ agent: 'shop', principal: { id: 'ann' }, approvals: [{ approvalId }] })
+    const { messages } = await other.read<{ messages: readonly object[] }>('sessions/trip/messages?format=baton', MIA)
+    expect(messages).toMatchObject([{ role: 'user' }, { role: 'assistant' }])
+    expect((await other.ask('sessions/trip/requests/1', MIA)).status).toBe(200)
+    expect((await other.ask('sessions/trip/interrupt', 'mia act', {})).status).toBe(503)
+    expect(await other.read<LogPage>('sessions/trip/log', MIA)).toEqual(before)
+    const events = await other.ask('sessions/trip/events?from=start', MIA)
+    const reader = events.body?.pipeThrough(new TextDecoderStream()).getReader()
+    let heard = ''
+    const until = async (what: string): Promise<void> => {
+      while (!heard.includes(what)) heard += (await reader?.read())?.value ?? ''
+    }
+    await until('"type":"live"')
+    await holder.host.decide('trip', { approvalId, decision: 'approve' }, { by: { id: 'ann' } })
+    await until('It is paid.')
+    await reader?.cancel()
+  },
+)
+
+test('the log is paged, says how long it is, and long texts are cut', async () => {
+  const model = createScriptedModel({ steps: [{ text: 'y'.repeat(70_000), pieces: ['y'.repeat(70_000)] }] })
+  const { host, read, ask } = start({ agent: defineAgent({ name: 'a', model }) })
+  const session = await host.session('trip', { principal: { id: 'ann' } })
+  await session.send('Write a lot.').answer
+  await session.close()
+  const all = await read<LogPage>('sessions/trip/log?limit=1000', MIA)
+  const page = await read<LogPage>('sessions/trip/log?from=1&limit=2', MIA)
+  expect(page.records.map(({ pos }) => pos)).toEqual([1, 2])
+  expect([page.next, page.newest]).toEqual([3, all.newest])
+  expect(all.records).toHaveLength(all.newest + 1)
+  const text = JSON.stringify(all)
+  expect(text).toContain('… [4464 more characters]')
+  expect(text.length).toBeLessThan(200_000)
+  const rest = await read<LogPage>(`sessions/trip/log?from=${all.newest + 1}`, MIA)
+  expect(rest).toEqual({ records: [], next: all.newest + 1, newest: all.newest })
+  expect((await ask('sessions/trip/log?limit=1001', MIA)).status).toBe(400)
+  expect((await ask('sessions/none/log', MIA)).status).toBe(404)
+})
+
+test('the host’s secrets are hidden wherever an operator reads', async () => {
+  const { say, ask, host, handle } = start()
+  await say('trip')
+  const every = 'mia see,decide,act,export'
+  for (const address of [
+    'sessions/trip',
+    'sessions/trip/messages?format=baton',
+    'sessions/trip/messages',
+    'sessions/trip/log',
+    'sessions/trip/requests/1',
+    'sessions/trip/export',
+    'approvals?all=true',
+  ]) {
+    const text = await (await ask(address, every)).text()
+    expect([address, text.includes(SECRET)]).toEqual([address, false])
+  }
+  expect(await (await ask('sessions/trip/log', every)).text()).toContain('[redacted]')
+  const events = await ask('sessions/trip/events?from=start', every)
+  const reader = events.body?.pipeThrough(new TextDecoderStream()).getReader()
+  let heard = ''
+  while (!heard.includes('"type":"live"')) heard += (await reader?.read())?.value ?? ''
+  await reader?.cancel()
+  expect([heard.includes(SECRET), heard.includes('[redacted]')]).toEqual([false, true])
+  // Its owner wrote it, and sees it as before.
+  expect(await (await ask('sessions/trip/messages?format=baton', 'ann')).text()).toContain(SECRET)
+  expect([typeof host, typeof handle]).toEqual(['object', 'function'])
+})
+
+test('sessions of other agents below a session are listed, and their logs and requests read', async () => {
+  const inner = createScriptedModel({ steps: [{ text: 'Forty-two.' }] })
+  const answerer = defineAgent({ name: 'answerer', instructions: 'Answer.', model: inner })
+  const outer = createScriptedModel({
+    steps: ({ messages }) =>
+      messages.at(-1)?.role === 'tool'
+        ? { text: 'It is 42.' }
+        : { calls: [{ name: 'ask', arguments: { task: 'What is it?' } }] },
+  })
+  const asking = delegate({ name: 'ask', description: 'Asks', agent: answerer })
+  const { host, read } = start({ agent: defineAgent({ name: 'asker', model: outer, tools: [asking] }) })
+  const session = await host.session('trip', { principal: { id: 'ann' } })
+  await session.send('Ask.').answer
+  await session.close()
+  const { children } = await read<{ children: readonly { path: readonly string[] }[] }>('sessions/trip/children', MIA)
+  expect(children).toMatchObject([{ tools: ['ask'], agent: 'answerer' }])
+  const child = `child=${children[0]?.path[0]}`
+  const log = await read<LogPage>(`sessions/trip/log?${child}`, MIA)
+  expect(log.records[0]?.facts.map(({ type }) => type)).toContain('child-opened')
+  const rebuilt = await host.views.request('trip', 1, children[0]?.path)
+  expect([rebuilt.request, rebuilt.notes]).toEqual([inner.requests[0], []])
+  const { messages } = await read<{ messages: readonly object[] }>(`sessions/trip/messages?format=baton&${child}`, MIA)
+  expect(JSON.stringify(messages)).toContain('Forty-two.')
+})
+
+test('costs are counted by day, agent and model, tools by their durations, and failures by code', async () => {
+  const shop = createShop()
+  const { host, say, read, ask } = start({ agent: { ...shop.agent, name: '=shop()' } })
+  const asked = [await say('trip'), await say('holiday', 'eve')]
+  await host.decide('trip', { approvalId: asked[0] ?? '', decision: 'approve' }, { by: { id: 'ann' } })
+  await host.decide('holiday', { approvalId: asked[1] ?? '', decision: 'deny' }, { by: { id: 'eve' } })
+  interface Report {
+    readonly rows: readonly { readonly steps: number }[]
+  }
+  await expect.poll(async () => (await read<Report>('cost', MIA)).rows[0]?.steps).toBe(4)
+  const report = await read<Report>('cost', MIA)
+  expect(report).toMatchObject({
+    rows: [{ agent: '=shop()', model: 'shop/model', steps: 4, inputTokens: 300, outputTokens: 20, costMicros: 50 }],
+    tools: [{ name: 'pay', calls: 2, failed: 1 }],
+    failures: [{ code: 'call_denied', tool: 'pay', count: 1, example: { session: 'holiday' } }],
+    sessionsRead: 2,
+    sessionsLeft: 0,
+    more: false,
+  })
+  const csv = await ask('cost?format=csv', MIA)
+  expect(csv.headers.get('content-type')).toBe('text/csv; charset=utf-8')
+  const [heading, row] = (await csv.text()).split('\r\n')
+  expect(heading).toBe('day,agent,model,steps,inputTokens,outputTokens,cachedTokens,costMicros')
+  expect(row).toMatch(/^\d{4}-\d\d-\d\d,'=shop\(\),shop\/model,4,300,20,0,50$/)
+  expect(await read<Report>('cost?from=0&to=1', MIA)).toMatchObject({ rows: [], sessionsRead: 0 })
+})
