@@ -52,7 +52,7 @@ export function createEntry(state: State, history: History, lastMs: number, plac
   }
 }
 
-/** Milliseconds by which a place may be behind: a shorter turn moves its session once. */
+/** Milliseconds. A shorter turn moves its session in the lists once, at its beginning. */
 export const PLACE_MS = 60_000
 
 /** Adds the entry of one session to its batches, as its only writer. */

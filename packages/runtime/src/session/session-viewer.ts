@@ -1,5 +1,5 @@
-// Sessions as operators read them: one that is open in this process through its engine, any other from its log, which is
-// looked at from time to time. Nothing is written, and no lease is taken.
+// Sessions as operators read them: through the engine if the session is open in this process, else from its log, once a
+// second. Nothing is written, and no lease is taken.
 import type {
   Agent,
   BlobStore,

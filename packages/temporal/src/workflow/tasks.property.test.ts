@@ -86,7 +86,7 @@ const say = (inputId: string): Input => {
   return { type: 'user-input', inputId, parts, asks: true, delivery: 'queue' }
 }
 
-/** Sends messages and approves requests until nothing is left to do. `isAway`: whether nobody starts the session. */
+/** Sends messages and approves requests until nothing is left to do. `isAway`: the session may not be started. */
 async function converse({ service, start, update, facts, read }: World, isAway = (): boolean => false): Promise<void> {
   let isBusy = false
   const submit = (input: Input): void => {
@@ -177,7 +177,7 @@ test('a session that was terminated cancels the workflows of the tasks that it h
   const cancel = vi.spyOn(service, 'cancel')
   service.terminate('s')
   start()
-  // The idempotent tool runs again, in a workflow of its own.
+  // The idempotent tool runs again, in a new workflow.
   await service.until(() => acted.export === 2)
   expect(lost).toHaveLength(2)
   expect(cancel.mock.calls.flat().toSorted()).toEqual(lost.toSorted())
