@@ -217,9 +217,9 @@ function Keys() {
           </div>
         ))}
       </dl>
-      <form method="dialog">
-        <button>Close</button>
-      </form>
+      <button type="button" onClick={() => element.current?.close()}>
+        Close
+      </button>
     </dialog>
   )
 }

@@ -94,7 +94,7 @@ export function DecisionForm({ request, decided }: DecisionFormProps) {
             </button>
           </div>
           <p class="muted">
-            The record names you: <b>{store.me.value?.principal.id}</b>.
+            The log will name you: <b>{store.me.value?.principal.id}</b>.
           </p>
         </>
       ) : (

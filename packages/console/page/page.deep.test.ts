@@ -250,7 +250,7 @@ test.skipIf(!executablePath)('an act asks once and names the operator; who may o
   await show(page, '#/sessions/refund-A17/timeline')
   await page.getByRole('button', { name: 'Interrupt' }).click()
   const dialog = page.getByRole('dialog', { name: 'Interrupt the turn?' })
-  await expect.poll(() => dialog.textContent()).toContain('It is done as maria')
+  await expect.poll(() => dialog.textContent()).toContain('done in your name, maria')
   await page.keyboard.press('Escape')
   await page
     .getByText(/pay 400 EUR to ann/)

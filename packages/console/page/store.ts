@@ -72,16 +72,23 @@ export function useShortcuts(place: string, shortcuts: readonly Shortcut[]): voi
 const RETRY_MS = 1000
 const RETRY_MS_MAX = 15_000
 
-/** Watches until `signal` aborts: again after each end, after a pause that grows with each failure in a row. */
+/**
+ * Watches until `signal` aborts: again after each end, after a pause that grows with each failure in a row. A hidden tab
+ * watches only if `evenHidden`, because a browser allows six connections to a server of HTTP/1.1.
+ */
 export async function keepWatching(
   watch: (watching: Watching) => Promise<void>,
-  { signal: stop, take, opened, failed }: Watching & { readonly failed: (cause: unknown) => void },
+  { signal: stop, take, opened, failed, evenHidden = false }: KeptWatching,
 ): Promise<void> {
   let pauseMs = RETRY_MS
   while (!stop.aborted) {
+    if (!evenHidden) await waitUntilVisible(stop)
+    const hiding = new AbortController()
+    const hide = (): void => void (document.hidden && !evenHidden && hiding.abort())
+    document.addEventListener('visibilitychange', hide)
     try {
       await watch({
-        signal: stop,
+        signal: AbortSignal.any([stop, hiding.signal]),
         take,
         opened: () => {
           pauseMs = RETRY_MS
@@ -90,14 +97,38 @@ export async function keepWatching(
       })
     } catch (cause) {
       if (stop.aborted) return
-      failed(cause)
+      if (!hiding.signal.aborted) failed(cause)
+    } finally {
+      document.removeEventListener('visibilitychange', hide)
     }
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, pauseMs)
-      stop.addEventListener('abort', () => (clearTimeout(timer), resolve()), { once: true })
-    })
+    if (!hiding.signal.aborted) await pause(pauseMs, stop)
     pauseMs = Math.min(2 * pauseMs, RETRY_MS_MAX)
   }
+}
+
+interface KeptWatching extends Watching {
+  readonly failed: (cause: unknown) => void
+  readonly evenHidden?: boolean
+}
+
+function pause(ms: number, stop: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms)
+    stop.addEventListener('abort', () => (clearTimeout(timer), resolve()), { once: true })
+  })
+}
+
+function waitUntilVisible(stop: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const look = (): void => {
+      if (document.hidden && !stop.aborted) return
+      document.removeEventListener('visibilitychange', look)
+      resolve()
+    }
+    document.addEventListener('visibilitychange', look)
+    stop.addEventListener('abort', look, { once: true })
+    look()
+  })
 }
 
 /** Reads who looks, and keeps the inbox live. Returns what ends it. */
@@ -125,6 +156,8 @@ export function startStore(store: Store): () => void {
 async function watchInbox(store: Store, stop: AbortSignal): Promise<void> {
   await keepWatching(store.api.watchApprovals, {
     signal: stop,
+    // The title of a hidden tab counts the requests.
+    evenHidden: true,
     opened: () => (store.connection.value = 'live'),
     take: (page) =>
       batch(() => {
