@@ -276,6 +276,51 @@ test.skipIf(!executablePath)('an act asks once and names the operator; who may o
   expect(await reader.getByRole('button', { name: /Approve|Deny/ }).count()).toBe(0)
 })
 
+test.skipIf(!executablePath)('retry, rewind, fork, export and the end of a task do what they say', async () => {
+  const started = await start()
+  await (
+    await ask(started.host, 'fallback', 'broken', 'Hello?')
+  ).turn.answer
+  await (
+    await ask(started.host, 'index-1', 'indexer', 'Index the orders.')
+  ).turn.answer
+  const page = await open(started)
+  const confirm = async (act: string): Promise<void> => {
+    await page.getByRole('button', { name: act }).click()
+    await page.getByRole('dialog').getByRole('button', { name: act }).click()
+  }
+  await show(page, '#/sessions/index-1/timeline')
+  await page
+    .getByRole('list', { name: 'Where is my call' })
+    .getByText(/^index — running in the background for /)
+    .waitFor()
+  await page.getByRole('option', { name: /^index/ }).click()
+  await confirm('Cancel the task')
+  await page.getByRole('option', { name: /^index cancelled/ }).waitFor()
+  await page
+    .getByText(/cancelled by maria/)
+    .first()
+    .waitFor()
+
+  await show(page, '#/sessions/fallback/timeline')
+  await page.getByRole('option', { name: /^turn 1 answered/ }).waitFor()
+  const [download] = await Promise.all([page.waitForEvent('download'), confirm('Export')])
+  expect(download.suggestedFilename()).toBe('fallback.json')
+  await confirm('Retry')
+  await page.getByRole('option', { name: /^turn 2 / }).waitFor()
+  await page
+    .getByRole('option', { name: /^“Hello\?”/ })
+    .first()
+    .click()
+  await confirm('Rewind to here')
+  await page.getByText('The conversation went back.').waitFor()
+  await page.getByRole('link', { name: 'Conversation' }).click()
+  await page.getByText('Nobody has said anything.').waitFor()
+  await confirm('Fork')
+  await page.getByText('The session was forked.').waitFor()
+  await expect.poll(() => page.evaluate(() => location.hash)).not.toContain('/fallback/')
+})
+
 test.skipIf(!executablePath)('what a tool returns stays text: no element, no turned line, no escape code', async () => {
   const started = await start()
   await play(started)
