@@ -22,8 +22,10 @@ export const USER_NAMES_MAX = 150
 export const ADDED_DOORS: readonly string[] = [
   '@baton/host/opentelemetry',
   '@baton/host/metrics',
+  '@baton/host/reader',
   '@baton/client/voice',
   '@baton/cli',
+  '@baton/console',
   '@baton/kits/acp-agent',
   '@baton/kits/coding-sessions',
   '@baton/kits/content',

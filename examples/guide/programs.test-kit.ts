@@ -23,6 +23,9 @@ the editor has: See you on Wednesday!
 export const SAID: Readonly<Record<string, readonly string[]>> = {
   'approval-policy.ts': ['refund ok', 'mail.read ok', 'refund denied no refunds after reading mail.read'],
   'ask.ts': ['Which size?', 'It is on its way.'],
+  'console.ts': [
+    "{\n  principal: { id: 'sue', roles: [ 'support' ] },\n  powers: [ 'see' ],\n  readOnly: true\n}\n200\n403\n",
+  ],
   'outside-events.ts': [
     "{ id: 'shop:msg_1', pos: 1 }\n{ id: 'shop:msg_1', pos: 1 }\n400\nThank you: order A-1 is paid.\n",
   ],

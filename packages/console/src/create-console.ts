@@ -1,10 +1,11 @@
 // A page for operators, and the HTTP front that it uses, mounted together: sessions of all owners, for people with a role. It
-// keeps nothing of its own.
+// stores nothing.
 import type { Logger, Principal } from '@baton/core'
 import { BatonError } from '@baton/core'
 import { checkFields } from '@baton/core/internal'
-import type { HandlerOptions, OperatorPower, RequestSource } from '@baton/server/http'
+import type { HandlerOptions, RequestSource } from '@baton/server/http'
 import { createHandler } from '@baton/server/http'
+import type { OperatorPower } from '@baton/server/internal'
 import { findPowersIssue } from '@baton/server/internal'
 import { fileURLToPath } from 'node:url'
 import type { StaticPage } from './static-page.ts'
@@ -17,7 +18,7 @@ export interface ConsoleOptions extends Pick<
   HandlerOptions,
   'authenticate' | 'origins' | 'hosts' | 'limits' | 'peers' | 'isDraining'
 > {
-  /** The powers of each role that `authenticate` may return in `roles`. Who has none of them gets 403. */
+  /** Powers by role, as `authenticate` returns roles. A principal without any of them gets 403. */
   readonly roles?: Readonly<Record<string, readonly OperatorPower[]>>
   /** Without `authenticate`: everyone who reaches the server has these powers, and only as `localhost`. */
   readonly loopbackOnly?: readonly OperatorPower[]
@@ -48,8 +49,8 @@ const PAGE = fileURLToPath(new URL('../dist/page', import.meta.url))
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']
 
 /**
- * Creates the console: one function from a request to its response, for any server that takes those. The page stands at
- * `{basePath}/`, its front at `{basePath}/api`.
+ * Creates the console: one function from a request to its response, for any server that takes those. The page is at
+ * `{basePath}/`, and its front at `{basePath}/api`.
  * @throws BatonError `invalid_option` without `authenticate` and `loopbackOnly`, without a role, for a power that does not
  * exist, and as `createHandler`
  */
@@ -75,7 +76,7 @@ export function createConsole(
   }
 }
 
-/** An operator begins no chats of its own here. */
+/** Chats are for clients. */
 function isOfFront(path: string): boolean {
   return path.startsWith('/api/') && !/^\/api\/chat(?:\/|$)/.test(path)
 }

@@ -9,9 +9,6 @@ export type { HostOptions } from './local/host-options.ts'
 export type { Recovery } from './local/recover.ts'
 export { createNodeEnvironment } from './environment.ts'
 
-export { createStoreReader } from './local/store-reader.ts'
-export type { StoreReader, StoreReaderOptions } from './local/store-reader.ts'
-
 // Listen to a conversation.
 export { createListener } from '@baton/runtime'
 export type { Listener, ListenerEvent, ListenerOptions } from '@baton/runtime'

@@ -1,4 +1,4 @@
-// `baton console` beside `baton serve`, as two processes over one file, and the console and signed events of `baton serve`.
+// `baton console` and `baton serve` as two processes over one file, and the console and signed events of `baton serve`.
 import type { StartedCommand } from '@baton/testing/start-command'
 import { startCommand } from '@baton/testing/start-command'
 import { signWebhook, importWebhookKey, decodeWebhookSecret } from '@baton/runtime'

@@ -1,9 +1,9 @@
-// `baton console`: a page for operators over a store, on this machine alone. It reads beside a server that runs, and changes
+// `baton console`: a page for operators over a store, on this machine alone. A server may be running over the same store. It changes
 // something only with `--act`.
 import type { Logger } from '@baton/core'
 import type { OperatorPower } from '@baton/console'
 import { createConsole } from '@baton/console'
-import { createStoreReader } from '@baton/host'
+import { createStoreReader } from '@baton/host/reader'
 import { secretsIn } from '@baton/models/internal'
 import { createNodeListener } from '@baton/server/http'
 import { randomBytes } from 'node:crypto'

@@ -1,4 +1,4 @@
-// Options of `baton serve` for people and programs that are no apps: operators of the console, and senders of signed events.
+// Options of `baton serve` for operators of the console and for senders of signed events.
 // Each has a name and a file with its secret, which no other user of the machine sees in a list of processes.
 import { BatonError } from '@baton/core'
 import type { OperatorPower } from '@baton/console'

@@ -1,4 +1,4 @@
-// The console of `baton serve` and `baton console`: who its operators are, by their tokens, and where it stands beside the chats.
+// The console of `baton serve` and `baton console`: operators by their tokens, and its address next to the chats.
 import type { Principal } from '@baton/core'
 import type { ConsoleOptions } from '@baton/console'
 import type { createHandler } from '@baton/server/http'
@@ -13,7 +13,7 @@ interface Mounting {
   readonly chats: Handler
 }
 
-/** The console beside the chats, loaded only if there are operators. Its tokens are of no use elsewhere, nor others here. */
+/** Adds the console to the chats, and loads it only if there are operators. Its tokens are valid for nothing else. */
 export async function mountConsole(
   host: Parameters<typeof createHandler>[0],
   { operators, options, chats }: Mounting,
@@ -25,7 +25,7 @@ export async function mountConsole(
   return (request, source) => (isOfConsole(new URL(request.url).pathname) ? page : chats)(request, source)
 }
 
-/** Who an operator is by the token, and what each may do. */
+/** Finds operators by their tokens, and their powers by their names. */
 export function describeOperators(
   operators: readonly Pick<KnownOperator, 'name' | 'token' | 'powers'>[],
 ): Required<Pick<ConsoleOptions, 'authenticate' | 'roles'>> {

@@ -7,7 +7,7 @@ import { answerJsonText, answerRefusal } from './http-errors.ts'
 import { readNumber } from './requests.ts'
 import { createInvalid } from './ui-messages.ts'
 
-/** Sessions whose logs one report reads, the newest first, and those that it counts. */
+/** Maximum logs that one report reads, the newest first, and sessions that it counts. */
 const SESSIONS_MAX = 500
 const LISTED_MAX = 5000
 const PAGE = 200

@@ -75,7 +75,7 @@ export interface HandlerOptions extends Partial<ServerWorld> {
   readonly webhooks?: Readonly<Record<string, WebhookSender>>
   /**
    * Returns the powers that a principal has over sessions of all owners, such as `['see', 'decide']`: for consoles. Default:
-   * nobody has any. See docs/console.md.
+   * none. See docs/console.md.
    */
   readonly operators?: FindPowers
   /**

@@ -23,7 +23,7 @@ export function readPowers(find: FindPowers | undefined, principal: Principal): 
   throw new BatonError({ code: 'internal', message: `operators must return ${issue}` })
 }
 
-/** Says what is expected instead of a value that is no array of powers; undefined if it is one. */
+/** Describes the expected value if the given one is not an array of powers; undefined if it is one. */
 export function findPowersIssue(given: unknown): string | undefined {
   const isPower = (one: unknown): boolean => POWERS.some((power) => power === one)
   if (Array.isArray(given) && given.every(isPower)) return undefined

@@ -28,7 +28,7 @@ interface Route {
   readonly run: (routing: Routing) => Promise<Response>
 }
 
-/** By address; `:` stands for any part. */
+/** By address; `:` matches any part. */
 const ROUTES: ReadonlyMap<string, Route> = new Map<string, Route>([
   ['me', { method: 'GET', power: undefined, run: showOperator }],
   ['cost', { method: 'GET', power: 'see', run: ({ parts, call }) => answerCosts(parts, call) }],
@@ -85,7 +85,7 @@ const PAGE_MAX = 200
 const PAGE = 50
 
 /**
- * Lists sessions of all owners. With `search`, those whose id, title, agent or owner contain it: looks through 2,000 at a time,
+ * Lists sessions of all owners. `search` is a part of the id, title, agent or owner: looks through 2,000 at a time,
  * and may find up to 19 more than `limit`.
  */
 export async function searchSessions(
@@ -101,7 +101,7 @@ export async function searchSessions(
   const found: SessionInfo[] = []
   let { cursor } = whose
   for (let looked = 0; looked < SEARCHED_MAX && found.length < limit;) {
-    // Short pages towards the end: the cursor stands after the last one that was looked at, so none can be given back.
+    // Short pages towards the end: the cursor is after the last one that was looked at.
     const size = Math.min(PAGE_MAX, Math.max(SEARCHED_MIN, limit - found.length))
     const page = await list({ ...rest, limit: size, ...(cursor !== undefined && { cursor }) })
     looked += page.sessions.length

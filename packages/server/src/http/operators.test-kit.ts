@@ -26,7 +26,7 @@ export interface OperatorParts {
   readonly handler?: HandlerOptions
 }
 
-/** Pays once somebody has approved it. */
+/** Its only tool pays after an approval. */
 export function createShop(): { readonly agent: Agent; readonly model: ScriptedModel; readonly paid: unknown[] } {
   const paid: unknown[] = []
   const pay = tool({

@@ -1,4 +1,4 @@
-// Who gets what: strangers, owners, and operators with one power each, at every address.
+// Access of strangers, owners, and operators with one power each, at every address.
 import { afterEach, expect, test } from 'vitest'
 import { createHandler } from './handler.ts'
 import type { OperatorParts } from './operators.test-kit.ts'
@@ -25,7 +25,7 @@ interface Address {
   readonly method?: string
   /** The power that it needs; undefined: any. */
   readonly power: Power | undefined
-  /** Status for an ordinary client, and for somebody who has another power. */
+  /** Status for an ordinary client, and for an operator with another power. */
   readonly stranger: number
   readonly without: number
   readonly status?: number
