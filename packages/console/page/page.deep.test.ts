@@ -46,7 +46,7 @@ async function open(
   page.on('pageerror', (cause) => void complaints.push(String(cause)))
   // Includes violations of the content security policy.
   page.on('console', (message) => void (message.type() === 'error' && complaints.push(message.text())))
-  closers.push(() => expect(complaints.filter((text) => !/status of (403|404|409|422)/.test(text))).toEqual([]))
+  closers.push(() => expect(complaints.filter((text) => !/status of (401|403|404|409|422)/.test(text))).toEqual([]))
   await page.goto(started.address(token))
   await page.getByRole('heading', { name: 'Sessions' }).waitFor()
   return page
@@ -274,6 +274,17 @@ test.skipIf(!executablePath)('an act asks once and names the operator; who may o
   await reader.getByRole('option', { name: /write refunds\.md/ }).click()
   await reader.getByText('You may see this request and not decide it.').waitFor()
   expect(await reader.getByRole('button', { name: /Approve|Deny/ }).count()).toBe(0)
+})
+
+test.skipIf(!executablePath)('who has no role, and what does not exist, is told so', async () => {
+  const started = await start()
+  const page = await open(started)
+  await show(page, '#/sessions/nobody/timeline')
+  await page.getByRole('alert').getByText('there is no such session').waitFor()
+  await page.evaluate(() => sessionStorage.clear())
+  await page.reload()
+  await page.getByRole('heading', { name: 'The console is closed to you' }).waitFor()
+  expect(await page.getByRole('listbox').count()).toBe(0)
 })
 
 test.skipIf(!executablePath)('retry, rewind, fork, export and the end of a task do what they say', async () => {
