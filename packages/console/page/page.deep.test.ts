@@ -120,7 +120,13 @@ test.skipIf(!executablePath)(
     await play(started)
     const page = await open(started)
     await show(page, '#/sessions/research-B2/timeline')
-    await page.getByRole('option', { name: /^orders\.find .*B-2/ }).waitFor()
+    await page.getByRole('option', { name: /^orders\.find .*B-2/ }).click()
+    await page.keyboard.press('r')
+    await page
+      .getByText(/^Record \d+ of the child$/)
+      .first()
+      .waitFor()
+    await page.getByText(/"type": "call-settled"/).waitFor()
     await show(page, '#/sessions/fallback/timeline')
     await page
       .getByRole('option', { name: /^scripted\/first failed, and the next model is asked \(model_overloaded/ })
