@@ -3,7 +3,7 @@
 import type { Call, Found, HandlerOptions, HandlerParts } from './handler-parts.ts'
 import { HANDLER_OPTIONS, createCall, createParts } from './handler-parts.ts'
 import type { JsonObject, FrontSession, Principal } from '@baton/core/internal'
-import { checkName, frontOf, isBatonError } from '@baton/core/internal'
+import { checkName, isBatonError } from '@baton/core/internal'
 import { describeThrown } from '@baton/runtime'
 import type { HostWithSessions } from '../shared/check-options.ts'
 import type { Identity } from '../shared/peer-identity.ts'
