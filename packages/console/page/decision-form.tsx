@@ -29,7 +29,6 @@ export function DecisionForm({ request, decided }: DecisionFormProps) {
   const issues = isEdit ? findJsonIssues(text, schema) : []
   const may = store.may('decide')
   useShortcuts(
-    'decision',
     may
       ? [
           { keys: 'a', does: 'To the button that approves', run: () => approve.current?.focus() },

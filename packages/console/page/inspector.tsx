@@ -29,7 +29,7 @@ export function Inspector(props: InspectorProps) {
   const store = useStore()
   const [isRaw, showRaw] = useState(false)
   const link = formatRoute({ view: 'session', session, tab: 'timeline', row: row.id })
-  useShortcuts('inspector', [{ keys: 'r', does: 'Raw records of the row', run: () => showRaw(!isRaw) }])
+  useShortcuts([{ keys: 'r', does: 'Raw records of the row', run: () => showRaw(!isRaw) }])
   const acts = listRowActs(row, { session, store, readOn: log.readOn })
   return (
     <aside class="inspector" aria-label="Selected row">

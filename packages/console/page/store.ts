@@ -1,7 +1,7 @@
 // State shared by all views: the operator, the route, the clock and the inbox.
 import { batch, signal } from '@preact/signals'
 import { createContext } from 'preact'
-import { useContext, useEffect } from 'preact/hooks'
+import { useContext, useEffect, useRef } from 'preact/hooks'
 import type { Api, InboxRequest, Me, Power, Watching } from './api.ts'
 import { ApiError } from './api.ts'
 import type { Shortcut } from './keys.ts'
@@ -34,7 +34,7 @@ export function createStore(api: Api) {
     help: signal(false),
     /** The latest message, also for screen readers. */
     told: signal(''),
-    shortcuts: new Map<string, readonly Shortcut[]>(),
+    shortcuts: new Map<object, readonly Shortcut[]>(),
     go(route: Route, how: 'push' | 'replace' = 'push'): void {
       const hash = formatRoute(route)
       if (how === 'push') history.pushState(null, '', hash)
@@ -62,11 +62,13 @@ export function useStore(): Store {
   return store
 }
 
-/** Shortcuts of a view while it is shown. */
-export function useShortcuts(place: string, shortcuts: readonly Shortcut[]): void {
+/** Registers shortcuts of a component while it is on the page. Those of inner components win. */
+export function useShortcuts(shortcuts: readonly Shortcut[]): void {
   const { shortcuts: all } = useStore()
-  all.set(place, shortcuts)
-  useEffect(() => () => void all.delete(place), [all, place])
+  // A view that is replaced leaves after the next one has come, so each has a key of its own.
+  const own = useRef({})
+  all.set(own.current, shortcuts)
+  useEffect(() => () => void all.delete(own.current), [all])
 }
 
 const RETRY_MS = 1000
