@@ -35,7 +35,7 @@ function Question({ asked }: { readonly asked: Asked }) {
       <h2 id="ask-title">{showLine(asked.title)}</h2>
       <p>{showHidden(asked.words)}</p>
       <p class="muted">
-        It is done as <b>{showLine(who, 60)}</b>, and the record says so.
+        This is done in your name, <b>{showLine(who, 60)}</b>, and logged.
       </p>
       {failure && <Failure error={failure} />}
       <div class="buttons">

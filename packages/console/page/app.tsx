@@ -31,7 +31,7 @@ export function App({ store }: { readonly store: Store }) {
 function Shell() {
   const store = useStore()
   const { me, failure, help, told } = store
-  useShortcuts('shell', [
+  useShortcuts([
     { keys: 'g s', does: 'Sessions', run: () => store.go({ view: 'sessions' }) },
     { keys: 'g i', does: 'Inbox', run: () => store.go({ view: 'inbox' }) },
     { keys: 'g c', does: 'Cost', run: () => store.go({ view: 'cost' }) },
@@ -217,9 +217,9 @@ function Keys() {
           </div>
         ))}
       </dl>
-      <form method="dialog">
-        <button>Close</button>
-      </form>
+      <button type="button" onClick={() => element.current?.close()}>
+        Close
+      </button>
     </dialog>
   )
 }

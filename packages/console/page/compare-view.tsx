@@ -34,7 +34,7 @@ export function CompareView({ session, other }: { readonly session: string; read
   const pair = pairs?.find(({ id }) => id === selected)
   const changed = (pairs ?? []).filter(({ left, right }) => left !== right)
   const at = changed.findIndex(({ id }) => id === selected)
-  useShortcuts('view', [
+  useShortcuts([
     { keys: 'j', does: 'Next difference', run: () => select(stepBy(changed, at, 1)?.id) },
     { keys: 'k', does: 'Previous difference', run: () => select(stepBy(changed, at, -1)?.id) },
   ])

@@ -165,6 +165,22 @@ export async function startConsole({ paceMs = 0 }: { readonly paceMs?: number } 
     ]),
     tools: [shop.write],
   })
+  const index = tool({
+    name: 'index',
+    description: 'Indexes every order, which takes hours',
+    input: object({}),
+    effect: 'pure',
+    background: true,
+    execute: (_input, { signal }) =>
+      new Promise<string>((_resolve, reject) => {
+        signal.addEventListener('abort', () => reject(new Error('stopped')), { once: true })
+      }),
+  })
+  const indexer = defineAgent({
+    name: 'indexer',
+    model: scripted([{ calls: [{ name: 'index', arguments: {} }] }, { text: 'It is running.' }, { text: 'It ended.' }]),
+    tools: [index],
+  })
   const long = defineAgent({
     name: 'long',
     model: createScriptedModel({
@@ -175,7 +191,7 @@ export async function startConsole({ paceMs = 0 }: { readonly paceMs?: number } 
     }),
     tools: [shop.find],
   })
-  const host = createHost({ agents: [refunds, research, photos, broken, notes, long] })
+  const host = createHost({ agents: [refunds, research, photos, broken, notes, indexer, long] })
   const served = await servePage(host)
   return {
     ...served,

@@ -38,7 +38,6 @@ export function CostView({ route }: { readonly route: CostRoute }) {
     return () => void (isOver = true)
   }, [days, route.agent])
   useShortcuts(
-    'view',
     RANGES.map(([value, words], index) => ({
       keys: String(index + 1),
       does: words,

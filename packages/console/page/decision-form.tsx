@@ -29,7 +29,6 @@ export function DecisionForm({ request, decided }: DecisionFormProps) {
   const issues = isEdit ? findJsonIssues(text, schema) : []
   const may = store.may('decide')
   useShortcuts(
-    'decision',
     may
       ? [
           { keys: 'a', does: 'To the button that approves', run: () => approve.current?.focus() },
@@ -94,7 +93,7 @@ export function DecisionForm({ request, decided }: DecisionFormProps) {
             </button>
           </div>
           <p class="muted">
-            The record names you: <b>{store.me.value?.principal.id}</b>.
+            The log will name you: <b>{store.me.value?.principal.id}</b>.
           </p>
         </>
       ) : (

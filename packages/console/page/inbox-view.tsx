@@ -33,7 +33,7 @@ export function InboxView({ route }: { readonly route: InboxRoute }) {
       { view: 'inbox', ...(one && { session: one.request.session, approval: one.request.approvalId }) },
       'replace',
     )
-  useShortcuts('view', [
+  useShortcuts([
     { keys: 'j', does: 'Next request', run: () => show(stepBy(requests, at, 1)) },
     { keys: 'k', does: 'Previous request', run: () => show(stepBy(requests, at, -1)) },
     { keys: 'ArrowDown', does: 'Next request', run: () => show(stepBy(requests, at, 1)) },

@@ -29,7 +29,7 @@ export function Inspector(props: InspectorProps) {
   const store = useStore()
   const [isRaw, showRaw] = useState(false)
   const link = formatRoute({ view: 'session', session, tab: 'timeline', row: row.id })
-  useShortcuts('inspector', [{ keys: 'r', does: 'Raw records of the row', run: () => showRaw(!isRaw) }])
+  useShortcuts([{ keys: 'r', does: 'Raw records of the row', run: () => showRaw(!isRaw) }])
   const acts = listRowActs(row, { session, store, readOn: log.readOn })
   return (
     <aside class="inspector" aria-label="Selected row">
@@ -58,23 +58,19 @@ export function Inspector(props: InspectorProps) {
   )
 }
 
-/** Records of the log that tell of a row; a child's have no text here, because they are in its own log. */
+/** Shows the records of the log that concern a row. */
 function Records({ row, log, session }: InspectorProps) {
-  if (row.path)
-    return (
-      <p class="muted">The records of this row are in the log of the child, which works for call {row.path.at(-1)}.</p>
-    )
+  const records = log.recordsBelow.get((row.path ?? []).join('/')) ?? []
   return (
     <>
-      {row.records.map((pos) => {
-        const record = log.records.find((one) => one.pos === pos)
-        return (
-          <Section key={pos} title={`Record ${pos}`}>
+      {row.records.map((pos) => (
+        <Section key={pos} title={`Record ${pos}${row.path ? ' of the child' : ''}`}>
+          {!row.path && (
             <a href={formatRoute({ view: 'session', session, tab: 'replay', row: String(pos) })}>Open in the replay</a>
-            <Json value={record} />
-          </Section>
-        )
-      })}
+          )}
+          <Json value={records.find((record) => record.pos === pos)} />
+        </Section>
+      ))}
     </>
   )
 }

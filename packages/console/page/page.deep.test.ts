@@ -46,7 +46,7 @@ async function open(
   page.on('pageerror', (cause) => void complaints.push(String(cause)))
   // Includes violations of the content security policy.
   page.on('console', (message) => void (message.type() === 'error' && complaints.push(message.text())))
-  closers.push(() => expect(complaints.filter((text) => !/status of (403|404|409|422)/.test(text))).toEqual([]))
+  closers.push(() => expect(complaints.filter((text) => !/status of (401|403|404|409|422)/.test(text))).toEqual([]))
   await page.goto(started.address(token))
   await page.getByRole('heading', { name: 'Sessions' }).waitFor()
   return page
@@ -120,7 +120,13 @@ test.skipIf(!executablePath)(
     await play(started)
     const page = await open(started)
     await show(page, '#/sessions/research-B2/timeline')
-    await page.getByRole('option', { name: /^orders\.find .*B-2/ }).waitFor()
+    await page.getByRole('option', { name: /^orders\.find .*B-2/ }).click()
+    await page.keyboard.press('r')
+    await page
+      .getByText(/^Record \d+ of the child$/)
+      .first()
+      .waitFor()
+    await page.getByText(/"type": "call-settled"/).waitFor()
     await show(page, '#/sessions/fallback/timeline')
     await page
       .getByRole('option', { name: /^scripted\/first failed, and the next model is asked \(model_overloaded/ })
@@ -250,7 +256,7 @@ test.skipIf(!executablePath)('an act asks once and names the operator; who may o
   await show(page, '#/sessions/refund-A17/timeline')
   await page.getByRole('button', { name: 'Interrupt' }).click()
   const dialog = page.getByRole('dialog', { name: 'Interrupt the turn?' })
-  await expect.poll(() => dialog.textContent()).toContain('It is done as maria')
+  await expect.poll(() => dialog.textContent()).toContain('done in your name, maria')
   await page.keyboard.press('Escape')
   await page
     .getByText(/pay 400 EUR to ann/)
@@ -274,6 +280,62 @@ test.skipIf(!executablePath)('an act asks once and names the operator; who may o
   await reader.getByRole('option', { name: /write refunds\.md/ }).click()
   await reader.getByText('You may see this request and not decide it.').waitFor()
   expect(await reader.getByRole('button', { name: /Approve|Deny/ }).count()).toBe(0)
+})
+
+test.skipIf(!executablePath)('who has no role, and what does not exist, is told so', async () => {
+  const started = await start()
+  const page = await open(started)
+  await show(page, '#/sessions/nobody/timeline')
+  await page.getByRole('alert').getByText('there is no such session').waitFor()
+  await page.evaluate(() => sessionStorage.clear())
+  await page.reload()
+  await page.getByRole('heading', { name: 'The console is closed to you' }).waitFor()
+  expect(await page.getByRole('listbox').count()).toBe(0)
+})
+
+test.skipIf(!executablePath)('retry, rewind, fork, export and the end of a task do what they say', async () => {
+  const started = await start()
+  await (
+    await ask(started.host, 'fallback', 'broken', 'Hello?')
+  ).turn.answer
+  await (
+    await ask(started.host, 'index-1', 'indexer', 'Index the orders.')
+  ).turn.answer
+  const page = await open(started)
+  const confirm = async (act: string): Promise<void> => {
+    await page.getByRole('button', { name: act }).click()
+    await page.getByRole('dialog').getByRole('button', { name: act }).click()
+  }
+  await show(page, '#/sessions/index-1/timeline')
+  await page
+    .getByRole('list', { name: 'Where is my call' })
+    .getByText(/^index — running in the background for /)
+    .waitFor()
+  await page.getByRole('option', { name: /^index/ }).click()
+  await confirm('Cancel the task')
+  await page.getByRole('option', { name: /^index cancelled/ }).waitFor()
+  await page
+    .getByText(/cancelled by maria/)
+    .first()
+    .waitFor()
+
+  await show(page, '#/sessions/fallback/timeline')
+  await page.getByRole('option', { name: /^turn 1 answered/ }).waitFor()
+  const [download] = await Promise.all([page.waitForEvent('download'), confirm('Export')])
+  expect(download.suggestedFilename()).toBe('fallback.json')
+  await confirm('Retry')
+  await page.getByRole('option', { name: /^turn 2 / }).waitFor()
+  await page
+    .getByRole('option', { name: /^“Hello\?”/ })
+    .first()
+    .click()
+  await confirm('Rewind to here')
+  await page.getByText('The conversation went back.').waitFor()
+  await page.getByRole('link', { name: 'Conversation' }).click()
+  await page.getByText('Nobody has said anything.').waitFor()
+  await confirm('Fork')
+  await page.getByText('The session was forked.').waitFor()
+  await expect.poll(() => page.evaluate(() => location.hash)).not.toContain('/fallback/')
 })
 
 test.skipIf(!executablePath)('what a tool returns stays text: no element, no turned line, no escape code', async () => {

@@ -43,7 +43,7 @@ export function ReplayView({ route, log }: ReplayProps) {
     store.go({ view: 'session', session: route.session, tab: 'replay', row }, 'replace')
   }
   const here = at?.pos ?? 0
-  useShortcuts('view', [
+  useShortcuts([
     { keys: 'j', does: 'Next record', run: () => go(here + 1) },
     { keys: 'k', does: 'Previous record', run: () => go(here - 1) },
     { keys: 'ArrowDown', does: 'Next record', run: () => go(here + 1) },

@@ -17,6 +17,8 @@ export interface SessionLog {
   readonly records: readonly SessionRecord[]
   readonly timeline: Timeline
   readonly children: ReadonlyMap<string, Timeline>
+  /** Records of the session (under '') and of its children, by the calls that lead to them, joined by `/`. */
+  readonly recordsBelow: ReadonlyMap<string, readonly SessionRecord[]>
   readonly failure: ApiError | undefined
   readonly isLoaded: boolean
   /** Reads on now. */
@@ -31,6 +33,7 @@ export function useSessionLog(id: string): SessionLog {
     records: [],
     timeline: NOTHING,
     children: new Map(),
+    recordsBelow: new Map(),
     failure: undefined,
     isLoaded: false,
   })
@@ -87,11 +90,7 @@ function isSame(before: Omit<SessionLog, 'readOn'>, state: LogState): boolean {
   )
 }
 
-interface LogState {
-  readonly records: readonly SessionRecord[]
-  readonly timeline: Timeline
-  readonly children: ReadonlyMap<string, Timeline>
-}
+type LogState = Pick<SessionLog, 'records' | 'timeline' | 'children' | 'recordsBelow'>
 
 /** Reads what is new of a session and of the children that work for its calls. */
 export function createLogReader(api: Pick<Api, 'log'>, id: string): { readonly readOn: () => Promise<LogState> } {
@@ -123,7 +122,8 @@ export function createLogReader(api: Pick<Api, 'log'>, id: string): { readonly r
       const timeline = await readOne([])
       await readBelow(timeline, [])
       const children = [...logs].filter(([key]) => key !== '').map(([key, log]) => [key, log.timeline] as const)
-      return { records: logs.get('')?.records ?? [], timeline, children: new Map(children) }
+      const recordsBelow = new Map([...logs].map(([key, log]) => [key, log.records] as const))
+      return { records: logs.get('')?.records ?? [], timeline, children: new Map(children), recordsBelow }
     },
   }
 }

@@ -33,7 +33,7 @@ export function SessionView({ route }: { readonly route: SessionRoute }) {
   const nowMs =
     open.length === 0 ? timeline.lastMs : Math.max(store.nowMs.value - timeline.wallOffsetMs, timeline.lastMs)
   const show = (tab: SessionTab): void => store.go({ view: 'session', session: route.session, tab })
-  useShortcuts('session', [
+  useShortcuts([
     ...TABS.map(([tab, does, keys]) => ({ keys, does, run: () => show(tab) })),
     { keys: 'u', does: 'Back to the sessions', run: () => store.go({ view: 'sessions' }) },
   ])

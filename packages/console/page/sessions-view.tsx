@@ -23,7 +23,7 @@ export function SessionsView({ route }: { readonly route: SessionsRoute }) {
   const at = sessions.findIndex(({ id }) => id === selected)
   const open = (session: SessionInfo): void => store.go({ view: 'session', session: session.id, tab: 'timeline' })
   const move = (by: number): void => select(stepBy(sessions, at, by)?.id)
-  useShortcuts('view', [
+  useShortcuts([
     { keys: 'j', does: 'Next session', run: () => move(1) },
     { keys: 'k', does: 'Previous session', run: () => move(-1) },
     { keys: 'ArrowDown', does: 'Next session', run: () => move(1) },

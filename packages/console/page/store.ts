@@ -1,7 +1,7 @@
 // State shared by all views: the operator, the route, the clock and the inbox.
 import { batch, signal } from '@preact/signals'
 import { createContext } from 'preact'
-import { useContext, useEffect } from 'preact/hooks'
+import { useContext, useEffect, useRef } from 'preact/hooks'
 import type { Api, InboxRequest, Me, Power, Watching } from './api.ts'
 import { ApiError } from './api.ts'
 import type { Shortcut } from './keys.ts'
@@ -34,7 +34,7 @@ export function createStore(api: Api) {
     help: signal(false),
     /** The latest message, also for screen readers. */
     told: signal(''),
-    shortcuts: new Map<string, readonly Shortcut[]>(),
+    shortcuts: new Map<object, readonly Shortcut[]>(),
     go(route: Route, how: 'push' | 'replace' = 'push'): void {
       const hash = formatRoute(route)
       if (how === 'push') history.pushState(null, '', hash)
@@ -62,26 +62,35 @@ export function useStore(): Store {
   return store
 }
 
-/** Shortcuts of a view while it is shown. */
-export function useShortcuts(place: string, shortcuts: readonly Shortcut[]): void {
+/** Registers shortcuts of a component while it is on the page. Those of inner components win. */
+export function useShortcuts(shortcuts: readonly Shortcut[]): void {
   const { shortcuts: all } = useStore()
-  all.set(place, shortcuts)
-  useEffect(() => () => void all.delete(place), [all, place])
+  // A view that is replaced leaves after the next one has come, so each has a key of its own.
+  const own = useRef({})
+  all.set(own.current, shortcuts)
+  useEffect(() => () => void all.delete(own.current), [all])
 }
 
 const RETRY_MS = 1000
 const RETRY_MS_MAX = 15_000
 
-/** Watches until `signal` aborts: again after each end, after a pause that grows with each failure in a row. */
+/**
+ * Watches until `signal` aborts: again after each end, after a pause that grows with each failure in a row. A hidden tab
+ * watches only if `evenHidden`, because a browser allows six connections to a server of HTTP/1.1.
+ */
 export async function keepWatching(
   watch: (watching: Watching) => Promise<void>,
-  { signal: stop, take, opened, failed }: Watching & { readonly failed: (cause: unknown) => void },
+  { signal: stop, take, opened, failed, evenHidden = false }: KeptWatching,
 ): Promise<void> {
   let pauseMs = RETRY_MS
   while (!stop.aborted) {
+    if (!evenHidden) await waitUntilVisible(stop)
+    const hiding = new AbortController()
+    const hide = (): void => void (document.hidden && !evenHidden && hiding.abort())
+    document.addEventListener('visibilitychange', hide)
     try {
       await watch({
-        signal: stop,
+        signal: AbortSignal.any([stop, hiding.signal]),
         take,
         opened: () => {
           pauseMs = RETRY_MS
@@ -90,14 +99,38 @@ export async function keepWatching(
       })
     } catch (cause) {
       if (stop.aborted) return
-      failed(cause)
+      if (!hiding.signal.aborted) failed(cause)
+    } finally {
+      document.removeEventListener('visibilitychange', hide)
     }
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, pauseMs)
-      stop.addEventListener('abort', () => (clearTimeout(timer), resolve()), { once: true })
-    })
+    if (!hiding.signal.aborted) await pause(pauseMs, stop)
     pauseMs = Math.min(2 * pauseMs, RETRY_MS_MAX)
   }
+}
+
+interface KeptWatching extends Watching {
+  readonly failed: (cause: unknown) => void
+  readonly evenHidden?: boolean
+}
+
+function pause(ms: number, stop: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms)
+    stop.addEventListener('abort', () => (clearTimeout(timer), resolve()), { once: true })
+  })
+}
+
+function waitUntilVisible(stop: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const look = (): void => {
+      if (document.hidden && !stop.aborted) return
+      document.removeEventListener('visibilitychange', look)
+      resolve()
+    }
+    document.addEventListener('visibilitychange', look)
+    stop.addEventListener('abort', look, { once: true })
+    look()
+  })
 }
 
 /** Reads who looks, and keeps the inbox live. Returns what ends it. */
@@ -125,6 +158,8 @@ export function startStore(store: Store): () => void {
 async function watchInbox(store: Store, stop: AbortSignal): Promise<void> {
   await keepWatching(store.api.watchApprovals, {
     signal: stop,
+    // The title of a hidden tab counts the requests.
+    evenHidden: true,
     opened: () => (store.connection.value = 'live'),
     take: (page) =>
       batch(() => {

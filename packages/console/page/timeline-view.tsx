@@ -34,7 +34,7 @@ export function TimelineView({ route, log, rows, nowMs }: TimelineProps) {
     store.go({ view: 'session', session: route.session, tab: 'timeline', ...(row !== undefined && { row }) }, 'replace')
   const move = (by: number): void => show(stepBy(rows, at, by)?.id)
   const isTurn = ({ kind, path }: TimelineRow): boolean => kind === 'turn' && path === undefined
-  useShortcuts('view', [
+  useShortcuts([
     { keys: 'j', does: 'Next row', run: () => move(1) },
     { keys: 'k', does: 'Previous row', run: () => move(-1) },
     { keys: 'ArrowDown', does: 'Next row', run: () => move(1) },
