@@ -153,6 +153,8 @@ export interface RememberedDecision {
 export interface FinishedTurn {
   readonly turn: number
   readonly steps: readonly TurnStep[]
+  /** See `Turn.asks`. */
+  readonly asks: boolean
 }
 
 export interface Counters {

@@ -17,7 +17,8 @@ export function taskBegun(state: State, call: Call, fact: FactOf<'call-settled'>
     task: {
       origin: fact.task ? 'call' : 'interrupt',
       wake: fact.task ? (call.background?.wake ?? 'turn') : 'note',
-      asks: fact.task === true && state.turn?.asks === true,
+      // An interrupt has ended the turn before.
+      asks: fact.task === true && (state.turn ?? state.lastTurn)?.asks === true,
       turn: state.counters.turn,
       ...nextPlace(state),
       begunMs: state.nowMs,

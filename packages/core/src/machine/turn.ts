@@ -377,7 +377,7 @@ function turnFinished(state: State, fact: FactOf<'turn-finished'>): State {
   return {
     ...state,
     phase: state.phase === 'paused' ? 'paused' : 'idle',
-    lastTurn: { turn: fact.turn, steps: state.turn?.steps ?? [] },
+    lastTurn: { turn: fact.turn, steps: state.turn?.steps ?? [], asks: state.turn?.asks ?? false },
     turn: null,
     attempt: null,
     retry: null,
