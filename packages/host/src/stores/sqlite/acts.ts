@@ -1,6 +1,7 @@
 // Writes to a SQLite store as plain data, committed on the caller's thread or sent to the worker.
 import type { ChildOf, LeftBehind, SessionEntry, Under } from '@baton/core/internal'
 import type { PutConflict, PutRows } from '../put-by-position.ts'
+import type { OutboxSwap } from './outbox-rows.ts'
 import type { StoreFailure } from './sqlite-errors.ts'
 
 /** Records as they are added. */
@@ -43,6 +44,7 @@ export type Act =
   | { readonly type: 'release'; readonly session: string; readonly epoch: number; readonly left: LeftBehind }
   | { readonly type: 'remove'; readonly session: string }
   | { readonly type: 'put-entry'; readonly session: string; readonly pos: number; readonly entry: SessionEntry }
+  | ({ readonly type: 'swap-outbox' } & OutboxSwap)
   | { readonly type: 'put-snapshot'; readonly session: string; readonly pos: number; readonly body: string }
   | { readonly type: 'put-blob'; readonly session: string; readonly name: string; readonly body: string }
   /** A write without data, which checks whether the file is writable. */
