@@ -20,6 +20,7 @@ export {
   type CheckedWebhook,
   type WebhookHeaders,
 } from './webhooks/standard-webhooks.ts'
+export { readNotices, type RecordNotice } from './notices/read-notices.ts'
 export { describeDue, listDue } from './reminders/times.ts'
 export { describeThrown, hideSecrets } from './describe-thrown.ts'
 export type { Catalog, SessionWorld } from './catalog/catalog.ts'
@@ -52,7 +53,7 @@ export { createSession } from './session/session.ts'
 export { Directory, readOpening } from './session/session-directory.ts'
 export type { FoldedSession, SessionDirectoryOptions } from './session/session-directory.ts'
 export { decideFor } from './session/decide-for.ts'
-export { asksForApproval, createEntry, isListedOtherwise } from './session/session-entry.ts'
+export { asksForApproval, createEntry, isListedOtherwise, readEntry } from './session/session-entry.ts'
 export type { SessionHandleOptions } from './session/session.ts'
 export { AbortedCalls } from './work/aborting.ts'
 export type { AbortedCallsOptions } from './work/aborting.ts'
