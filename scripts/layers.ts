@@ -13,11 +13,12 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   tools: ['core'],
   kits: ['core', 'tools'],
   mcp: ['core', 'runtime', 'tools'],
+  notices: ['core', 'runtime', 'tools'],
   client: ['core', 'protocol'],
   host: ['core', 'models', 'runtime'],
   server: ['core', 'protocol', 'runtime'],
   temporal: ['core', 'runtime'],
-  testing: ['client', 'core', 'host', 'models', 'protocol', 'runtime', 'server', 'tools', 'kits'],
+  testing: ['client', 'core', 'host', 'models', 'protocol', 'runtime', 'server', 'tools', 'kits', 'notices'],
   cli: ['client', 'core', 'host', 'models', 'protocol', 'runtime', 'server', 'temporal', 'tools', 'kits', 'mcp'],
 }
 
