@@ -1,6 +1,7 @@
 // Notices: short messages of a host to programs and people that something happened in a session, and the places that
 // they go to. The host's outbox says when they are sent.
 import type { JsonObject } from '../json.ts'
+import type { WaitingApproval } from './host-api.ts'
 
 /** The kinds of notices, as `type` of a notice. */
 export const NOTICE_TYPES = [
@@ -28,6 +29,8 @@ export interface NoticeData extends JsonObject {
   readonly agent: string
   /** The session's principal. */
   readonly principal: { readonly id: string }
+  /** Position of its record in the session's log. Later notices of a session have the same or a higher one. */
+  readonly pos: number
 }
 
 /** A place that notices go to, such as `webhook` of @baton/notices. */
@@ -50,7 +53,22 @@ export interface NoticeDestination {
    * Delivers a notice. Returning nothing means that it was taken, and the next one of its session may follow; a failure or
    * a throw, that it is tried again. It may come again after it was taken, with its `id`.
    */
-  send(notice: Notice, context: { readonly signal: AbortSignal }): Promise<NoticeFailure | void>
+  send(notice: Notice, context: NoticeContext): Promise<NoticeFailure | void>
+}
+
+/** What a destination may look up to make its message. Its methods throw BatonError `store_failed`. */
+export interface NoticeContext {
+  /** Aborted at the end of the attempt's time. */
+  readonly signal: AbortSignal
+  /** The request of `approval.requested`, as its deciders see it; undefined if it is no longer open. */
+  request(): Promise<WaitingApproval | undefined>
+  /** The answer of `turn.finished`; undefined for other notices. */
+  answer(): Promise<string | undefined>
+  /** Short texts that the destination keeps with the session, such as the id of a message to change later. */
+  readonly notes: {
+    get(name: string): Promise<string | undefined>
+    put(name: string, text: string): Promise<void>
+  }
 }
 
 export interface NoticeFailure {

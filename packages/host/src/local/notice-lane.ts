@@ -1,13 +1,31 @@
 // Sends the notices of all sessions to one destination: several sessions at once, each in the order of its log. The log is
 // the outbox; a row beside it says how far it was told. A host claims the row before it sends, so that of several hosts one
 // does; if it dies, the claim ends and another goes on. A notice is told once more if its host dies before it notes that.
-import type { Clock, DeadNotice, Logger, Notice, NoticeDestination, NoticeFailure, Timers } from '@baton/core/internal'
+import type {
+  Clock,
+  DeadNotice,
+  Logger,
+  Notice,
+  NoticeContext,
+  NoticeDestination,
+  NoticeFailure,
+  Timers,
+} from '@baton/core/internal'
 import { BatonError } from '@baton/core/internal'
 import type { RecordNotice } from '@baton/runtime'
 import { describeThrown, readEntry, readNotices, readOpening, within } from '@baton/runtime'
 import type { Looked } from './due-looks.ts'
 import type { NoticeCursor } from './notice-rows.ts'
-import { nameCursor, nameDead, nameDueList, readCursor, writeCursor, writeDead } from './notice-rows.ts'
+import {
+  nameCursor,
+  nameDead,
+  nameDueList,
+  nameNote,
+  NOTE_LIST,
+  readCursor,
+  writeCursor,
+  writeDead,
+} from './notice-rows.ts'
 import type { LimitedStore } from './store-in-time.ts'
 
 export interface NoticeLaneOptions {
@@ -129,12 +147,42 @@ export class NoticeLane {
     const error = (): BatonError =>
       new BatonError({ code: 'api_unavailable', message: `it did not answer in ${this.#timeoutMs} ms` })
     try {
-      const sending = Promise.resolve().then(() => destination.send(notice, { signal }))
+      const sending = Promise.resolve().then(() => destination.send(notice, this.#makeContext(notice, signal)))
       const failure = await within(timers, { timeoutMs: this.#timeoutMs, error }, sending)
       return failure ? { ...failure, message: String(failure.message).slice(0, ERROR_CHARS) } : undefined
     } catch (cause) {
       aborting.abort(cause)
       return { message: describeThrown(cause).slice(0, ERROR_CHARS) }
+    }
+  }
+
+  #makeContext({ type, data }: Notice, signal: AbortSignal): NoticeContext {
+    const { store, destination } = this.#init
+    const { session, pos } = data
+    const nameOf = (name: string): string => nameNote(destination.name, name)
+    return {
+      signal,
+      request: async () => {
+        if (type !== 'approval.requested') return undefined
+        const text = await store.entries.get(session)
+        const { approvals = [] } = (text === undefined ? undefined : readEntry(text)) ?? {}
+        return approvals.find(({ approvalId }) => approvalId === data['approvalId'])
+      },
+      answer: async () => {
+        if (type !== 'turn.finished') return undefined
+        for await (const { facts } of store.read(session, pos)) {
+          const ended = facts.find((fact) => fact.type === 'turn-finished' && fact.turn === data['turn'])
+          return ended?.type === 'turn-finished' ? ended.text : undefined
+        }
+        return undefined
+      },
+      notes: {
+        get: async (name) => await store.outbox.get(session, nameOf(name)),
+        put: async (name, text) => {
+          const was = await store.outbox.get(session, nameOf(name))
+          await store.outbox.swap(session, nameOf(name), was, { body: text, list: NOTE_LIST, atMs: 0 })
+        },
+      },
     }
   }
 
@@ -317,7 +365,7 @@ export class NoticeLane {
       id: `notice_${digest(JSON.stringify([place.birth, session, place.pos, place.told, type]))}`,
       type,
       timestamp: new Date(atMs).toISOString(),
-      data: { session, agent, principal, ...data, ...(tool !== undefined && { tool }) },
+      data: { session, agent, principal, pos: place.pos, ...data, ...(tool !== undefined && { tool }) },
     }
   }
 

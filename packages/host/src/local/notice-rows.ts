@@ -19,6 +19,8 @@ export interface NoticeCursor {
 
 const CURSOR = 'notices.'
 const DEAD = 'dead.'
+const NOTE = 'note.'
+export const NOTE_LIST = 'notices.notes'
 export const DEAD_LIST = 'notices.dead'
 
 export function nameCursor(destination: string): string {
@@ -27,6 +29,10 @@ export function nameCursor(destination: string): string {
 
 export function nameDead(destination: string, id: string): string {
   return `${DEAD}${destination}.${id}`
+}
+
+export function nameNote(destination: string, name: string): string {
+  return `${NOTE}${destination}.${name}`
 }
 
 /** Sessions with something to tell this destination. */

@@ -1,6 +1,6 @@
 // Webhooks of a host, at a receiver that checks them with the official library.
 import { createScriptedModel } from '@baton/core/testing'
-import type { Notice } from '@baton/core'
+import type { Notice, NoticeContext } from '@baton/core/internal'
 import { createHost, createMemoryStore, defineAgent } from '@baton/host'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:http'
@@ -16,9 +16,9 @@ const NOTICE: Notice = {
   id: 'notice_1',
   type: 'turn.finished',
   timestamp: '2030-01-01T00:00:00.000Z',
-  data: { session: 's', agent: 'a', principal: { id: 'ann' }, turn: 1, outcome: 'answered' },
+  data: { session: 's', agent: 'a', principal: { id: 'ann' }, pos: 7, turn: 1, outcome: 'answered' },
 }
-const CONTEXT = { signal: new AbortController().signal }
+const CONTEXT = { signal: new AbortController().signal } as NoticeContext // all that a webhook reads
 
 type Received = { readonly headers: Record<string, string>; readonly body: string }
 const closing: (() => void)[] = []
@@ -65,7 +65,14 @@ test('the official library accepts what a host sends, with the old secret and wi
     expect(new Webhook(secret).verify(body, headers)).toEqual({
       type: 'turn.finished',
       timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/) as string,
-      data: { session: 's-1', agent: 'desk', principal: { id: 'ann' }, turn: 1, outcome: 'answered' },
+      data: {
+        session: 's-1',
+        agent: 'desk',
+        principal: { id: 'ann' },
+        pos: expect.any(Number) as number,
+        turn: 1,
+        outcome: 'answered',
+      },
     })
   expect(headers['webhook-id']).toMatch(/^[\w-]+$/)
   expect(Buffer.byteLength(body)).toBeLessThan(20_000)
