@@ -1,8 +1,8 @@
 // Conversations in threads of Slack: each message is one input, the answer comes into the thread, and so do requests.
 import { afterEach, expect, test } from 'vitest'
 import { splitText } from './slack-notices.ts'
-import { findButtons } from './slack-deliveries.test-kit.ts'
-import { BOT_USER } from './slack-fake.test-kit.ts'
+import { findButtons } from '@baton/testing/fake-slack-deliveries'
+import { BOT_USER } from '@baton/testing/fake-slack'
 import type { SlackWorldOptions } from './slack-world.test-kit.ts'
 import { CHANNEL, createSlackWorld, PAYING } from './slack-world.test-kit.ts'
 

@@ -1,8 +1,12 @@
 // Approvals in Slack: what people see, who may decide, and what a click changes, at a strict fake of Slack.
 import { afterEach, expect, test } from 'vitest'
 import { createSlack } from './slack.ts'
-import { createDeliveries as createDeliveriesOf, findButtons, SIGNING_SECRET } from './slack-deliveries.test-kit.ts'
-import { BOT_TOKEN, type FakeMessage } from './slack-fake.test-kit.ts'
+import {
+  createDeliveries as createDeliveriesOf,
+  findButtons,
+  SIGNING_SECRET,
+} from '@baton/testing/fake-slack-deliveries'
+import { BOT_TOKEN, type FakeMessage } from '@baton/testing/fake-slack'
 import type { SlackWorldOptions } from './slack-world.test-kit.ts'
 import { createSlackWorld, MANAGER, MANAGER_ID, STRANGER, wordsOf } from './slack-world.test-kit.ts'
 

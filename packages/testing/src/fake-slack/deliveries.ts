@@ -2,8 +2,8 @@
 // (docs.slack.dev/apis/events-api and /interactivity, seen in 2026-11). It fails a test if an app answers late or wrongly.
 import { isJsonObject } from '@baton/core/internal'
 import { createHmac } from 'node:crypto'
-import type { FakeMessage, SlackFake } from './slack-fake.test-kit.ts'
-import { TEAM } from './slack-fake.test-kit.ts'
+import type { FakeMessage, SlackFake } from './fake-slack.ts'
+import { TEAM } from './fake-slack.ts'
 
 export const SIGNING_SECRET = '8f742231b10e8888abcd99yyyzzz85a5'
 const ACK_MS = 3000

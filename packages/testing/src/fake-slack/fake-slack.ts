@@ -4,7 +4,7 @@ import { isJsonObject, parseJson } from '@baton/core/internal'
 import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { findBlocksIssue, findViewIssue } from './block-limits.test-kit.ts'
+import { findBlocksIssue, findViewIssue } from './block-limits.ts'
 
 export const TEAM = 'T0TEAM'
 export const BOT_USER = 'U0BOT'
