@@ -63,6 +63,12 @@ const CLOSE_MS = 5000
 export async function createTemporalHost<A extends Agent = Agent>(
   options: TemporalHostOptions<A>,
 ): Promise<TemporalHost<A>> {
+  if ('notify' in options)
+    throw new BatonError({
+      code: 'invalid_option',
+      message: 'createTemporalHost: notify is an option of createHost; a Temporal host sends no notices yet',
+      hint: 'Leave it out, and follow the sessions with host.watchApprovals() or their events.',
+    })
   const { address, namespace = 'default', taskQueue = TASK_QUEUE, logStore: store, log = createDefaultLog() } = options
   const { idleMs, updatesMax, newId = randomUUID } = options
   const connection = options.connection ?? (await reachService({ address, namespace }, (to) => Connection.connect(to)))

@@ -68,7 +68,7 @@ async function serve({ store: place, port, paidFile, leaseMs, slackUrl }: InboxS
   const slackHandler = slack?.handler(host)
   const answer = (request: Request): Promise<Response> =>
     slackHandler && request.url.includes('/slack/') ? slackHandler(request) : handler(request)
-  const server = createServer(createNodeListener(Object.assign(answer, handler)))
+  const server = createServer(createNodeListener(answer))
   server.listen(port, '127.0.0.1', () => process.stdout.write('{"event":"listening"}\n'))
 }
 
