@@ -28,7 +28,8 @@ export const SAID: Readonly<Record<string, readonly string[]>> = {
   ],
   'notices.ts': ['approval.requested\n', 'approval.decided\n', 'turn.finished\n', 'It is paid.\n'],
   'slack.ts': [
-    'chat.postMessage | pay waits for an approval\nchat.update | pay waits',
+    'chat.postMessage | pay waits for an approval\n',
+    'chat.update | pay waits for an approval\n',
     'It is paid.\n',
     'chat.postMessage | Done: the turn was answered.\n',
   ],

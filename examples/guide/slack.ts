@@ -11,8 +11,9 @@ const slack = createSlack({
   signingSecret: process.env['SLACK_SIGNING_SECRET'] ?? 'the signing secret of the app',
   channel: 'C0123456789',
   fetch: async (url, init) => {
-    const { text } = JSON.parse(String(init?.body)) as { text: string }
-    console.log(String(url).replace('https://slack.com/api/', ''), '|', text)
+    const request = new Request(url, init)
+    const { text } = (await request.json()) as { text: string }
+    console.log(request.url.replace('https://slack.com/api/', ''), '|', text)
     return Response.json({ ok: true, channel: 'C0123456789', ts: '1700000000.000100' })
   },
 })

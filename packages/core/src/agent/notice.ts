@@ -56,7 +56,7 @@ export interface NoticeDestination {
   send(notice: Notice, context: NoticeContext): Promise<NoticeFailure | void>
 }
 
-/** What a destination may look up to make its message. Its methods throw BatonError `store_failed`. */
+/** The help that a destination gets to make its message. Its methods throw BatonError `store_failed`. */
 export interface NoticeContext {
   /** Aborted at the end of the attempt's time. */
   readonly signal: AbortSignal

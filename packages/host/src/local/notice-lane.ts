@@ -224,7 +224,7 @@ export class NoticeLane {
     try {
       let held = await this.#claim(session)
       while (held && !this.#isStopped && !this.#isGone) held = await this.#tell(session, held)
-      if (held) await this.#change(session, held, ({ claim: _, ...cursor }) => cursor)
+      if (held) await this.#change(session, held, withoutClaim)
     } catch (cause) {
       const { log, destination, onDue, clock } = this.#init
       log.warn('notices of a session could not be told', {
@@ -274,8 +274,9 @@ export class NoticeLane {
     held: Held,
     { pos, told }: Pick<NoticeCursor, 'pos' | 'told'>,
   ): Promise<Held | undefined> {
-    return await this.#change(session, held, ({ waiting: _, ...cursor }) => ({
-      ...cursor,
+    return await this.#change(session, held, ({ birth, n }) => ({
+      birth,
+      n,
       pos,
       told,
       claim: this.#makeClaim(),
@@ -294,8 +295,8 @@ export class NoticeLane {
     }
     const nowMs = clock.nowMs()
     const wait = (counted: number, dueMs: number) =>
-      this.#change(session, held, ({ claim: _, ...cursor }) => ({
-        ...cursor,
+      this.#change(session, held, (cursor) => ({
+        ...withoutClaim(cursor),
         waiting: { notice, attempts: counted, dueMs },
       }))
     if (this.#isStopped || failure.isGone === true) {
@@ -330,8 +331,8 @@ export class NoticeLane {
 
   /** A number from 0 to 1 that depends on the text alone. */
   #readChance(text: string): number {
-    const letters = this.#init.digest(text).slice(0, 4)
-    return ([...letters].reduce((sum, letter) => sum * 128 + (letter.codePointAt(0) ?? 0), 0) % 1000) / 1000
+    const letters = Array.from(this.#init.digest(text).slice(0, 4))
+    return (letters.reduce((sum, letter) => sum * 128 + (letter.codePointAt(0) ?? 0), 0) % 1000) / 1000
   }
 
   /** The next notice that the destination wants, or the end of the log. */
@@ -395,6 +396,11 @@ export class NoticeLane {
     }
     return undefined
   }
+}
+
+function withoutClaim(cursor: NoticeCursor): NoticeCursor {
+  const { claim: _, ...rest } = cursor
+  return rest
 }
 
 interface FoundNext extends Pick<NoticeCursor, 'pos' | 'told'> {

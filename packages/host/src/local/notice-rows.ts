@@ -1,4 +1,4 @@
-// What the outbox keeps of a session for one destination: how far its log was told, the notice that waits for another
+// The outbox's rows of a session for one destination: how far its log was told, the notice that waits for another
 // attempt, and which host is at it. Dead notices are rows of their own.
 import type { DeadNotice, FoundRow, Notice, OutboxRow } from '@baton/core/internal'
 import { isJsonObject, parseJson } from '@baton/core/internal'

@@ -181,7 +181,7 @@ function keepOutbox(logs: Logs): OwnedLogStore['outbox'] {
       return rows
         .toSorted(comparePlaces)
         .slice(0, limit)
-        .map(({ list: _, ...row }) => row)
+        .map(({ session, name, atMs, body }) => ({ session, name, atMs, body }))
     },
   }
 }

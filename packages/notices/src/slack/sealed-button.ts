@@ -2,7 +2,7 @@
 // open it. AES-256-GCM, with a key derived from the app's signing secret.
 import { isJsonObject, parseJson } from '@baton/core/internal'
 
-/** What a button decides. */
+/** The request that a button decides. */
 export interface Sealed {
   readonly session: string
   readonly approvalId: string

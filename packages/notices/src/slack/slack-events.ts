@@ -3,6 +3,7 @@
 import type { Agent, Host, JsonObject, Principal, SessionDirectory } from '@baton/core/internal'
 import { frontOf, isBatonError, isJsonObject } from '@baton/core/internal'
 import { describeThrown } from '@baton/runtime'
+import { readText } from './read-text.ts'
 import { escape } from './request-message.ts'
 import type { SlackApi } from './slack-api.ts'
 import type { PrincipalOf, SlackUser } from './slack-people.ts'
@@ -42,13 +43,15 @@ interface Message {
 
 export async function answerEvent(options: EventsOptions, body: JsonObject): Promise<Response> {
   if (body['type'] === 'url_verification')
-    return new Response(String(body['challenge']), { headers: { 'content-type': 'text/plain' } })
+    return new Response(readText(body, 'challenge'), { headers: { 'content-type': 'text/plain' } })
   const message = body['type'] === 'event_callback' ? readMessage(body) : undefined
   if (!message) return new Response('')
   const accepting = acceptMessage(options, message)
   options.later('a message', accepting)
   const late = AbortSignal.timeout(ACK_MS)
-  const ended = new Promise<'again'>((resolve) => void late.addEventListener('abort', () => resolve('again')))
+  const ended = new Promise<'again'>((resolve) => {
+    late.addEventListener('abort', () => resolve('again'))
+  })
   const outcome = await Promise.race([accepting.catch(() => 'again' as const), ended])
   return new Response('', { status: outcome === 'again' ? 503 : 200 })
 }

@@ -3,6 +3,7 @@
 import type { Host, JsonObject, Principal, SessionDirectory } from '@baton/core/internal'
 import { isBatonError, isJsonObject, parseJson } from '@baton/core/internal'
 import { describeThrown } from '@baton/runtime'
+import { readText } from './read-text.ts'
 import type { SlackAction } from './request-message.ts'
 import { ACTIONS, closeRequest, EDIT_BLOCKS, escape, writeEditView } from './request-message.ts'
 import type { ButtonSeal, Sealed } from './sealed-button.ts'
@@ -25,7 +26,7 @@ export interface InteractivityOptions {
 /** Milliseconds until Slack is answered, of the 3,000 that it waits. */
 const ACK_MS = 2500
 
-/** Where a message is, and who sees the answer. */
+/** Place of a message, and who sees the answer. */
 interface Place {
   readonly channel: string
   readonly ts: string
@@ -107,7 +108,7 @@ async function tellOver({ host, api, mention }: InteractivityOptions, click: Cli
     text: text === '' ? 'decided' : text,
     blocks: [...closeRequest(blocks, words, who)],
   })
-  const name = who ? (who['type'] === 'mrkdwn' ? String(who['text']) : escape(String(who['text']))) : ''
+  const name = who ? (who['type'] === 'mrkdwn' ? readText(who, 'text') : escape(readText(who, 'text'))) : ''
   await whisper(api, place, `${words} ${name}`.trim())
 }
 
@@ -145,7 +146,9 @@ async function answerView(options: InteractivityOptions, { view }: JsonObject, u
   const late = AbortSignal.timeout(ACK_MS)
   const first = await Promise.race([
     deciding,
-    new Promise<'late'>((resolve) => void late.addEventListener('abort', () => resolve('late'))),
+    new Promise<'late'>((resolve) => {
+      late.addEventListener('abort', () => resolve('late'))
+    }),
   ])
   if (first !== 'late') return first === undefined ? new Response('') : showIssue(first)
   const telling = deciding.then(async (issue) => {
@@ -211,7 +214,7 @@ function readClick(
   return {
     action,
     value: first['value'],
-    trigger: String(trigger),
+    trigger: typeof trigger === 'string' ? trigger : '',
     place: { channel, ts, user, ...(typeof thread === 'string' && { thread }) },
     blocks,
     text: typeof message['text'] === 'string' ? message['text'] : '',

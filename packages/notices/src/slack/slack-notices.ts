@@ -10,7 +10,8 @@ import type {
 } from '@baton/core/internal'
 import { isBatonError, isJsonObject, parseJson } from '@baton/core/internal'
 import { describeThrown } from '@baton/runtime'
-import { closeRequest, writeRequest } from './request-message.ts'
+import { readText } from './read-text.ts'
+import { closeRequest, escape, writeRequest } from './request-message.ts'
 import type { ButtonSeal } from './sealed-button.ts'
 import { digestInput } from './sealed-button.ts'
 import type { SlackApi } from './slack-api.ts'
@@ -73,7 +74,7 @@ async function tell(telling: Telling): Promise<void> {
 }
 
 async function postRequest(telling: Telling): Promise<void> {
-  const { api, seal, placeOf, mention, notice, context } = telling
+  const { seal, placeOf, mention, notice, context } = telling
   const asked = await context.request()
   const noteName = nameRequest(notice)
   if (!asked || (await context.notes.get(noteName)) !== undefined) return // it is over, or was posted before
@@ -111,20 +112,20 @@ async function closeDecided({ api, mention, notice, context }: Telling): Promise
 /** The answer in the thread of a conversation; elsewhere, what became of the request. */
 async function postEnd(telling: Telling): Promise<void> {
   const { notice, context } = telling
-  const { session, turn, outcome, error } = notice.data
+  const { session, error } = notice.data
   const thread = threadOfSession(session)
   const asked = readNote(await context.notes.get('thread'))
   const place = thread
     ? { channel: thread.channel, thread: thread.ts }
-    : asked && { channel: String(asked['channel']), thread: String(asked['ts']) }
+    : asked && { channel: readText(asked, 'channel'), thread: readText(asked, 'ts') }
   if (!place) return
-  const failed = isJsonObject(error) ? `It failed: ${String(error['message'] ?? error['code'])}` : undefined
+  const failed = isJsonObject(error) ? `It failed: ${readText(error, 'message') || readText(error, 'code')}` : undefined
   const answer = failed ?? (await context.answer()) ?? ''
   if (!thread) {
-    await post(telling, place, { text: plainText(failed ?? `Done: the turn was ${String(outcome)}.`) })
+    await post(telling, place, { text: escape(failed ?? `Done: the turn was ${readText(notice.data, 'outcome')}.`) })
     return await context.notes.put('thread', '{}')
   }
-  const noteName = `said.${String(turn)}`
+  const noteName = `said.${readText(notice.data, 'turn')}`
   const pieces = splitText(answer)
   // After a failure in the middle, the rest follows.
   for (let said = Number((await context.notes.get(noteName)) ?? 0); said < pieces.length; said++) {
@@ -148,20 +149,16 @@ async function post(
   const place = { channel, ...(thread !== undefined && { thread_ts: thread }) }
   const quiet = { unfurl_links: false, unfurl_media: false }
   const answer = await api.call('chat.postMessage', { ...place, ...content, ...quiet }, context.signal)
-  return { channel: String(answer['channel']), ts: String(answer['ts']) }
+  return { channel: readText(answer, 'channel'), ts: readText(answer, 'ts') }
 }
 
 function nameRequest({ data }: Notice): string {
-  return `request.${String(data['approvalId'])}`
+  return `request.${readText(data, 'approvalId')}`
 }
 
 function readNote(text: string | undefined): JsonObject | undefined {
   const parsed = text === undefined ? undefined : parseJson(text)
   return parsed?.ok && isJsonObject(parsed.value) && parsed.value['channel'] !== undefined ? parsed.value : undefined
-}
-
-function plainText(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }
 
 /** Cuts a text where a line or a word ends, if one does. */

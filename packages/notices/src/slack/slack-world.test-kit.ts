@@ -19,7 +19,7 @@ export interface SlackWorldOptions {
   readonly slack?: Partial<SlackOptions>
   readonly store?: Store
   readonly fake?: SlackFake
-  /** Of the tool `pay`. */
+  /** Fields of the tool `pay`. */
   readonly pay?: object
 }
 

@@ -40,7 +40,7 @@ async function receive(answer: (response: ServerResponse, got: Received, request
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
   closing.push(
     () => void server.close(),
-    () => void server.closeAllConnections(),
+    () => server.closeAllConnections(),
   )
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   return { url: `${origin}/hook`, allow: [origin], received }

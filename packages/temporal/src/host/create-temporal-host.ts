@@ -2,6 +2,7 @@
 // session.
 import { createDefaultLog } from '@baton/runtime'
 import type { Agent, Host, Logger, SessionDirectory } from '@baton/core/internal'
+import { BatonError } from '@baton/core/internal'
 import { Client, Connection } from '@temporalio/client'
 import type { DataConverter } from '@temporalio/common'
 import { randomUUID } from 'node:crypto'

@@ -1,4 +1,4 @@
-// What Slack refuses of blocks and views, from its reference (docs.slack.dev/reference/block-kit, seen in 2026-11). Each function
+// Limits of Slack for blocks and views, from its reference (docs.slack.dev/reference/block-kit, seen in 2026-11). Each function
 // returns why, in the words of `response_metadata.messages`; undefined if the value is fine.
 import { isJsonObject } from '@baton/core/internal'
 
@@ -6,6 +6,7 @@ type Fields = Readonly<Record<string, unknown>>
 
 const BLOCKS_MAX = { message: 50, modal: 100 } as const
 const TEXT_MAX = 3000
+const RICH_TEXT: ReadonlySet<unknown> = new Set(['rich_text_section', 'rich_text_preformatted', 'rich_text_quote'])
 
 export function findBlocksIssue(blocks: unknown, where: keyof typeof BLOCKS_MAX): string | undefined {
   if (!Array.isArray(blocks)) return 'must be an array'
@@ -57,7 +58,7 @@ function findBlockIssue(block: Fields, where: keyof typeof BLOCKS_MAX, names: Na
     case 'input':
       return where === 'message' ? 'unsupported type: input' : findInputIssue(block, names)
     default:
-      return `unsupported type: ${String(block['type'])}`
+      return `unsupported type: ${JSON.stringify(block['type'])}`
   }
 }
 
@@ -89,7 +90,7 @@ export function findTextIssue(
   most: number,
   types: readonly string[] = ['plain_text', 'mrkdwn'],
 ): string | undefined {
-  if (!isJsonObject(text) || !types.includes(String(text['type'])))
+  if (!isJsonObject(text) || !types.some((type) => type === text['type']))
     return `must be a text object of ${types.join(' or ')}`
   const { text: words, emoji, verbatim } = text as Fields
   if (typeof words !== 'string' || words.length === 0) return 'must be more than 0 characters'
@@ -129,8 +130,7 @@ function findRichTextIssue(elements: unknown): string | undefined {
   if (!Array.isArray(elements) || elements.length === 0) return 'elements must have items'
   return findFirst(elements, (element) => {
     if (!isJsonObject(element)) return 'must be an object'
-    if (!['rich_text_section', 'rich_text_preformatted', 'rich_text_quote'].includes(String(element['type'])))
-      return `unsupported type: ${String(element['type'])}`
+    if (!RICH_TEXT.has(element['type'])) return `unsupported type: ${JSON.stringify(element['type'])}`
     const inner = element['elements']
     if (!Array.isArray(inner)) return 'missing required field: elements'
     return findFirst(inner, (one) =>
@@ -159,7 +159,7 @@ function findInputIssue(block: Fields, names: Names): string | undefined {
 
 export function findViewIssue(view: unknown): string | undefined {
   if (!isJsonObject(view)) return 'view must be an object'
-  if (view['type'] !== 'modal') return `unsupported type: ${String(view['type'])}`
+  if (view['type'] !== 'modal') return `unsupported type: ${JSON.stringify(view['type'])}`
   const { callback_id: id, private_metadata: kept, blocks, submit, close, title } = view as Fields
   if (id !== undefined && (typeof id !== 'string' || id.length > 255))
     return 'callback_id must be less than 256 characters'

@@ -40,7 +40,7 @@ export interface SlackFake {
   readonly apiUrl: string
   readonly channels: Map<string, FakeChannel>
   readonly messages: FakeMessage[]
-  /** What only one user sees. */
+  /** Messages that only one user sees. */
   readonly ephemeral: {
     readonly channel: string
     readonly user: string

@@ -106,7 +106,7 @@ test('600 notices through kills, failures, hangs and redirects are each told, in
   }
   await Promise.all(Array.from({ length: SESSIONS }, (_, index) => work(`s-${index}`)))
   await restarting
-  await expect.poll(async () => await host?.ask({ act: 'left' }), { interval: 200, timeout: 60_000 }).toBe(0)
+  await expect.poll(async () => await host?.ask({ act: 'left' }), { interval: 200, timeout: 600_000 }).toBe(0)
   await host?.ask({ act: 'stop' })
   await host?.ended
 
@@ -127,7 +127,7 @@ test('600 notices through kills, failures, hangs and redirects are each told, in
   expect(new Set(taken.map(({ id }) => id)).size).toBe(SESSIONS * TURNS)
   expect(kills).toBe(Math.floor((SESSIONS * TURNS) / KILL_EVERY))
   for (const count of Object.values(refused)) expect(count).toBeGreaterThan(0)
-}, 120_000)
+}, 600_000)
 
 /** The finished turns of each session, in its log. */
 async function readTurns(): Promise<ReadonlyMap<string, readonly number[]>> {
