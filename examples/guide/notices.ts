@@ -7,7 +7,7 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** The other program. It ends once it was told of the end of a turn. */
+/** The other program. */
 async function startReceiver(key: Buffer) {
   const seen = new Set<string>()
   const ended = Promise.withResolvers<void>()

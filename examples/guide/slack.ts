@@ -39,7 +39,7 @@ const turn = session.send('Pay 40 euros.')
 for await (const event of turn)
   if (event.type === 'approval-requested') {
     await new Promise((resolve) => setTimeout(resolve, 500))
-    // What a click of Mia does.
+    // A click of Mia does the same.
     await host.decide(
       'ann',
       { approvalId: event.approvalId, decision: 'approve' },

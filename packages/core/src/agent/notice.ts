@@ -12,6 +12,7 @@ export const NOTICE_TYPES = [
   'turn.finished',
   'session.failed',
 ] as const
+/** A kind of notices. */
 export type NoticeType = (typeof NOTICE_TYPES)[number]
 
 /** A message that something happened. It names things, and has no text of the conversation. */
@@ -51,7 +52,7 @@ export interface NoticeDestination {
   readonly timeoutMs?: number
   /**
    * Delivers a notice. Returning nothing means that it was taken, and the next one of its session may follow; a failure or
-   * a throw, that it is tried again. It may come again after it was taken, with its `id`.
+   * a throw, that it is tried again. A notice that was taken may be sent again, with its `id`.
    */
   send(notice: Notice, context: NoticeContext): Promise<NoticeFailure | void>
 }
@@ -71,12 +72,13 @@ export interface NoticeContext {
   }
 }
 
+/** The reason why a notice was not taken. */
 export interface NoticeFailure {
   /** For the list of dead notices and the log; without secrets. */
   readonly message: string
-  /** The destination asks not to be tried before so many milliseconds have passed. */
+  /** Milliseconds that the destination asks to wait before the next attempt. */
   readonly retryAfterMs?: number
-  /** The destination is gone for good: this host sends it nothing more. */
+  /** The destination no longer exists: this host sends it nothing more. */
   readonly isGone?: boolean
 }
 
@@ -91,7 +93,7 @@ export interface DeadNotice {
   readonly diedMs: number
 }
 
-/** The notices of a host that were given up. They go with their sessions. */
+/** Notices of a host after their last failed attempt. They are removed with their sessions. */
 export interface DeadNotices {
   /** Oldest first, a page at a time. @throws BatonError `store_failed`, `invalid_option` */
   dead(query?: DeadQuery): Promise<DeadPage>

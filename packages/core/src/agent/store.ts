@@ -311,7 +311,7 @@ export interface BlobStore {
 }
 
 /**
- * Rows that hosts keep beside the logs: what of a session still has to be sent, and when. A row has a name within its
+ * Rows that hosts keep next to the logs, for messages that still have to be sent. A row has a name within its
  * session, and goes with it when that is removed. Copies, exports and imports leave rows out.
  */
 export interface OutboxStore {

@@ -1,5 +1,4 @@
-// Looks at a store for what is due, by the wall clock: now, at the next known time, and every half minute. It does not know
-// what is due, or what is done about it.
+// Looks at a store by the wall clock: now, at the next known time, and every half minute. Its users say what a look does.
 import type { Clock, Logger, Timers } from '@baton/core/internal'
 import { describeThrown } from '@baton/runtime'
 

@@ -1,6 +1,7 @@
 // Sends the notices of all sessions to one destination: several sessions at once, each in the order of its log. The log is
-// the outbox; a row beside it says how far it was told. A host claims the row before it sends, so that of several hosts one
-// does; if it dies, the claim ends and another goes on. A notice is told once more if its host dies before it notes that.
+// the outbox; a row next to it has the position up to which it was sent. A host claims the row before it sends, so that of
+// several hosts one does; if it dies, the claim ends and another host continues. A notice is sent once more if its host dies
+// before it has stored that.
 import type {
   Clock,
   DeadNotice,
@@ -53,7 +54,7 @@ const RETRIES_MS = [5000, 300_000, 1_800_000, 7_200_000, 18_000_000, 36_000_000]
 const RETRY_AFTER_MAX_MS = 86_400_000
 /** Milliseconds that a claim outlasts an attempt. */
 const CLAIM_MS = 5000
-/** Fraction by which delays vary. */
+/** Variation of delays, as a fraction. */
 const JITTER = 0.2
 /** Tries to change a row that others change meanwhile. */
 const SWAP_TRIES = 20
@@ -70,7 +71,7 @@ export class NoticeLane {
   readonly #row: string
   readonly #timeoutMs: number
   readonly #waiting = new Set<string>()
-  /** Sessions at work, and whether they have to be looked at again. */
+  /** Sessions at work; `isAgain`: another look follows. */
   readonly #running = new Map<string, { isAgain: boolean; readonly done: Promise<void> }>()
   readonly #aborting = new AbortController()
   #isStopped = false
@@ -85,7 +86,7 @@ export class NoticeLane {
   }
 
   /**
-   * Called when a session opens: its notices are told from `fromPos` on, or from where they were told before.
+   * Called when a session opens: its notices are sent from `fromPos` on, or from the stored position on.
    * @throws BatonError `store_failed`
    */
   async begin(session: string, birth: string, fromPos: number): Promise<void> {
@@ -268,7 +269,7 @@ export class NoticeLane {
     return await this.#postpone(session, { held, found: { notice, pos, told }, attempts, failure })
   }
 
-  /** Goes on behind this notice. */
+  /** Continues after this notice. */
   async #pass(
     session: string,
     held: Held,

@@ -1,12 +1,12 @@
-// The outbox's rows of a session for one destination: how far its log was told, the notice that waits for another
-// attempt, and which host is at it. Dead notices are rows of their own.
+// The outbox's row of a session for one destination: the position up to which its log was sent, the notice that waits for
+// another attempt, and the host that sends. Each dead notice has a separate row.
 import type { DeadNotice, FoundRow, Notice, OutboxRow } from '@baton/core/internal'
 import { isJsonObject, parseJson } from '@baton/core/internal'
 
 export interface NoticeCursor {
   /** Distinguishes sessions that had the name one after the other. */
   readonly birth: string
-  /** The next record to read, and how many of its notices were told. */
+  /** The next record to read, and the number of its notices that were sent. */
   readonly pos: number
   readonly told: number
   /** The notice whose last attempt failed. */

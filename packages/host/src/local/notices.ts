@@ -36,7 +36,7 @@ export class Notices {
   readonly #lanes: ReadonlyMap<string, NoticeLane>
   readonly #init: NoticesOptions
   readonly #looks: DueLooks
-  /** By session: what is being written to the outbox. Resolves to whether it was written. */
+  /** Writes to the outbox in progress, by session. Each resolves to whether it succeeded. */
   readonly #writing = new Map<string, Promise<boolean>>()
 
   constructor(init: NoticesOptions) {
@@ -48,7 +48,7 @@ export class Notices {
     )
   }
 
-  /** Tells what closed sessions and dead hosts left, from now on. */
+  /** Begins to send the notices of closed sessions and dead hosts. */
   start(options?: LooksOptions): void {
     if (this.#lanes.size > 0) this.#looks.start(options)
   }

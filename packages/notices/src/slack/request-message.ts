@@ -11,7 +11,7 @@ export interface SlackMessage {
 export const ACTIONS = { approve: 'baton.approve', deny: 'baton.deny', edit: 'baton.edit' } as const
 export type SlackAction = keyof typeof ACTIONS
 
-/** Characters of arguments and differences in a message. What does not fit is not decided here. */
+/** Characters of arguments and differences in a message. A request with more is not decided here. */
 const SHOWN_CHARS = 9000
 /** Characters in a field of a modal, which Slack limits. */
 const EDITABLE_CHARS = 3000
@@ -65,7 +65,7 @@ export function writeRequest(
   }
 }
 
-/** The modal in which a person edits the arguments. `value` comes back with it. */
+/** The modal in which a person edits the arguments. Slack returns `value` with it. */
 export function writeEditView(asked: Pick<WaitingApproval, 'name' | 'input'>, value: string): JsonObject {
   return {
     type: 'modal',

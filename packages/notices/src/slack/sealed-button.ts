@@ -1,5 +1,5 @@
-// The value of a button: what it decides, sealed so that nobody can read, guess or change it, and any process of the app can
-// open it. AES-256-GCM, with a key derived from the app's signing secret.
+// The value of a button: a request, sealed so that users can neither read, guess nor change it, and each process of the app
+// can open it. AES-256-GCM, with a key derived from the app's signing secret.
 import { isJsonObject, parseJson } from '@baton/core/internal'
 
 /** The request that a button decides. */

@@ -71,7 +71,7 @@ async function handleClick(options: InteractivityOptions, click: Click): Promise
     const theirs = await host.approvals({ session, decider: by })
     if (!theirs.approvals.some((one) => one.approvalId === approvalId))
       return await whisper(api, place, 'Nothing was decided: others decide this request.')
-    // The submitted view comes without the message, so its place comes back with the value.
+    // A submitted view does not name the message, so the value does.
     const kept = JSON.stringify([click.value, place.channel, place.ts, place.thread ?? ''])
     await api.call('views.open', { trigger_id: click.trigger, view: writeEditView(asked, kept) })
     return
@@ -94,7 +94,7 @@ const DECIDED: Readonly<Record<string, string>> = {
   deny: 'It was denied by',
 }
 
-/** Rewrites the message of a request that is over, and tells the person who clicked. */
+/** Rewrites the message of a closed request, and informs the person who clicked. */
 async function tellOver({ host, api, mention }: InteractivityOptions, click: Click, sealed: Sealed): Promise<void> {
   const { place, blocks, text } = click
   const decided = await findDecision(host, sealed)
@@ -112,7 +112,7 @@ async function tellOver({ host, api, mention }: InteractivityOptions, click: Cli
   await whisper(api, place, `${words} ${name}`.trim())
 }
 
-/** Reads who decided a request from the session's log. Undefined if nobody did, or another process has the session. */
+/** Reads the decision about a request from the session's log. Undefined if there is none, or another process has the session. */
 async function findDecision({ session: open }: DecidingHost, { session: id, owner, approvalId }: Sealed) {
   try {
     const session = await open(id, { principal: { id: owner }, existing: true })

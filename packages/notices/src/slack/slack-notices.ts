@@ -17,6 +17,7 @@ import { digestInput } from './sealed-button.ts'
 import type { SlackApi } from './slack-api.ts'
 import { threadOfSession } from './slack-people.ts'
 
+/** A channel of Slack, or a thread in it. */
 export interface SlackPlace {
   /** Id of a channel that the app is a member of. */
   readonly channel: string
@@ -77,7 +78,7 @@ async function postRequest(telling: Telling): Promise<void> {
   const { seal, placeOf, mention, notice, context } = telling
   const asked = await context.request()
   const noteName = nameRequest(notice)
-  if (!asked || (await context.notes.get(noteName)) !== undefined) return // it is over, or was posted before
+  if (!asked || (await context.notes.get(noteName)) !== undefined) return // it is closed, or was posted before
   const { session } = notice.data
   const thread = threadOfSession(session)
   const place = thread ? { channel: thread.channel, thread: thread.ts } : placeOf(asked)

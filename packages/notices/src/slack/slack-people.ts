@@ -1,4 +1,4 @@
-// Who is who: users of Slack as principals, principals as mentions, and threads as sessions.
+// Users of Slack as principals, principals as mentions, and threads as sessions.
 import type { JsonObject, Principal } from '@baton/core/internal'
 import { plain } from './request-message.ts'
 

@@ -18,7 +18,7 @@ export interface Delivery {
   readonly nowMs: number
 }
 
-/** Never throws. The comparison takes equally long wherever the signatures differ. */
+/** Never throws. The comparison takes the same time for all signatures. */
 export async function isSigned({ headers, body, keys, nowMs }: Delivery): Promise<boolean> {
   const timestamp = headers.get('x-slack-request-timestamp') ?? ''
   const [, hex = ''] = /^v0=([0-9a-f]{64})$/.exec(headers.get('x-slack-signature') ?? '') ?? []

@@ -1,4 +1,4 @@
-// Approvals in Slack: what people see, who may decide, and what a click changes, at a strict fake of Slack.
+// Approvals in Slack, at a strict fake: messages, deciders, clicks and edits.
 import { afterEach, expect, test } from 'vitest'
 import { createSlack } from './slack.ts'
 import {
@@ -55,7 +55,7 @@ test('a request shows what is decided, who asked and until when; a click decides
   }
   expect(decided).toEqual([MANAGER_ID])
 
-  // A person who still sees the buttons is told who decided.
+  // A person who still sees the buttons learns the decision.
   await deliveries.click(message, 'Deny', { user: STRANGER }, before)
   await expect.poll(() => fake.ephemeral.length).toBe(1)
   expect(fake.ephemeral[0]).toMatchObject({ user: STRANGER, text: `It was approved by <@${MANAGER}>` })

@@ -27,7 +27,7 @@ export interface SlackOptions {
    */
   readonly channel?: string | ((request: WaitingApproval) => string | SlackPlace | undefined)
   /**
-   * The principal of a person of Slack, who then decides and talks in its name; undefined: a stranger, who may do nothing. By
+   * The principal of a person of Slack, for decisions and messages; undefined: a stranger, who may do nothing. By
    * default `slack:TEAM:USER`.
    */
   readonly principalOf?: PrincipalOf

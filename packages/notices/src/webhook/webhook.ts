@@ -1,6 +1,6 @@
 // A destination of notices that takes them as webhooks, signed as Standard Webhooks says (spec of 2026-08-17). The host's
 // outbox decides when each is sent; this makes one attempt.
-import type { NoticeDestination, NoticeFailure } from '@baton/core'
+import type { NoticeDestination, NoticeFailure } from '@baton/core/internal'
 import { BatonError, checkFields, checkKinds, describeValue } from '@baton/core/internal'
 import { decodeWebhookSecret, importWebhookKey, signWebhook } from '@baton/runtime'
 import { createGuardedFetch } from '@baton/tools/guard'
@@ -37,12 +37,12 @@ const KINDS = {
   fetch: 'a function',
 } as const
 const SECRETS_MAX = 4
-/** Bytes of an answer, which nobody reads. */
+/** Bytes of an answer. It is not read. */
 const ANSWER_BYTES = 65_536
 
 /**
  * Sends each notice as `POST` with the body `{ type, timestamp, data }`, of at most 20,000 bytes. A status of 200 to 299 means
- * that it was taken; 410, that the receiver is gone; any other, a redirect included, that it is sent again. `Retry-After` of
+ * that it was taken; 410, that the receiver no longer exists; any other, a redirect included, that it is sent again. `Retry-After` of
  * 429 and 503 counts.
  * @throws BatonError `invalid_option`
  */

@@ -305,7 +305,7 @@ const METHODS: Readonly<Record<string, Method>> = {
   },
 }
 
-/** Undefined for a body that is no JSON. */
+/** Undefined for a body that is not JSON. */
 function readArguments(request: IncomingMessage, body: string): Args | undefined {
   const type = request.headers['content-type'] ?? ''
   if (type.startsWith('application/x-www-form-urlencoded')) return Object.fromEntries(new URLSearchParams(body))

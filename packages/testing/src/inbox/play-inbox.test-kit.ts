@@ -106,7 +106,7 @@ async function expectOutcome(slack: SlackFake): Promise<void> {
 
 interface App {
   (as: string, path: string, body?: object): Promise<Response>
-  /** Passes on what somebody else sends. */
+  /** Passes on a request of Slack. */
   pass(request: Request): Promise<Response>
 }
 

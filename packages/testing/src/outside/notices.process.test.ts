@@ -90,7 +90,7 @@ test('600 notices through kills, failures, hangs and redirects are each told, in
     host = await start()
   }
   host = await start()
-  // Each session has its turns one after the other; a turn whose host was killed is asked for again under its id.
+  // Each session has its turns in sequence, and repeats a turn whose host was killed, under its id.
   const work = async (session: string): Promise<void> => {
     for (let turn = 0; turn < TURNS; turn++) {
       while ((await host?.ask({ act: 'turn', session, id: `t-${turn}` })) === undefined) {
@@ -120,7 +120,7 @@ test('600 notices through kills, failures, hangs and redirects are each told, in
     // The first time that each came, in the order in which they came.
     expect([...new Set(told.map(({ turn }) => turn))]).toEqual(turns)
     expect(turns).toHaveLength(TURNS)
-    // Once the next one came, the one before never comes again.
+    // After the next one, none is repeated.
     expect(told.map(({ turn }) => turn)).toEqual(told.map(({ turn }) => turn).toSorted((one, other) => one - other))
   }
   expect(firsts).toHaveLength(SESSIONS * TURNS)

@@ -1,7 +1,6 @@
 // Writes to a SQLite store as plain data, committed on the caller's thread or sent to the worker.
-import type { ChildOf, LeftBehind, SessionEntry, Under } from '@baton/core/internal'
+import type { ChildOf, LeftBehind, OutboxRow, SessionEntry, Under } from '@baton/core/internal'
 import type { PutConflict, PutRows } from '../put-by-position.ts'
-import type { OutboxSwap } from './outbox-rows.ts'
 import type { StoreFailure } from './sqlite-errors.ts'
 
 /** Records as they are added. */
@@ -32,6 +31,13 @@ export interface RestoreRows extends AddedRows {
   readonly session: string
   readonly epoch: number
   readonly under?: ChildOf | undefined
+}
+
+export interface OutboxSwap {
+  readonly session: string
+  readonly name: string
+  readonly was: string | undefined
+  readonly row: OutboxRow | undefined
 }
 
 /** One write. `session` is the session it belongs to. */

@@ -1,6 +1,7 @@
 // Rows of the outbox: what of a session still has to be sent, in lists by time.
 import type { DatabaseSync } from 'node:sqlite'
-import type { FoundRow, OutboxQuery, OutboxRow } from '@baton/core/internal'
+import type { FoundRow, OutboxQuery } from '@baton/core/internal'
+import type { OutboxSwap } from './acts.ts'
 import type { SessionRow } from './hashes.ts'
 import type { SessionRows } from './session-rows.ts'
 import { prepareStatements } from './statements.ts'
@@ -9,13 +10,6 @@ import { prepareStatements } from './statements.ts'
 export const OUTBOX_TABLE = `CREATE TABLE IF NOT EXISTS outbox (session INTEGER NOT NULL, name TEXT NOT NULL,
   list TEXT NOT NULL, at_ms INTEGER NOT NULL, body TEXT NOT NULL, PRIMARY KEY (session, name)) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS outbox_at ON outbox (list, at_ms);`
-
-export interface OutboxSwap {
-  readonly session: string
-  readonly name: string
-  readonly was: string | undefined
-  readonly row: OutboxRow | undefined
-}
 
 export interface OutboxRows {
   get(session: string, name: string): string | undefined
