@@ -33,6 +33,8 @@ export const PAGE_GROUPS: readonly PageGroup[] = [
       'other-agents',
       'events',
       'outside',
+      'notices',
+      'slack',
       'client-tools',
       'approvals',
       'structured-output',

@@ -51,6 +51,8 @@ export const ADDED_DOORS: readonly string[] = [
   '@baton/models/prices',
   '@baton/models/prompted',
   '@baton/models/transport/undici',
+  '@baton/notices/slack',
+  '@baton/notices/webhook',
   '@baton/temporal',
   '@baton/temporal/workflows',
   '@baton/testing',

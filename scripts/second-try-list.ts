@@ -114,12 +114,12 @@ export const SECOND_TRIES: readonly SecondTry[] = [
     test: { file: `${LOCAL}/leases.test.ts`, name: 'is recovered when its lease has ended, and not before' },
   },
   {
-    file: `${LOCAL}/alarm.ts`,
+    file: `${LOCAL}/due-looks.ts`,
     within: '#lookWhileWanted',
     repeats:
-      'the look for sessions that are due, after 5 seconds if one could not be told, after 30 if the store failed',
+      'the look for sessions or notices that are due, after 5 seconds if one was left, after 30 if the store failed',
     bound: 'while the host runs and something is due, one look at a time',
-    same: 'the time of a reminder, which has an effect once',
+    same: 'the time of a reminder, which has an effect once; the id of a notice',
     test: { file: `${LOCAL}/alarm.test.ts`, name: 'a store that cannot be asked is asked again' },
   },
   {
@@ -325,6 +325,7 @@ export const SECOND_TRIES: readonly SecondTry[] = [
 ]
 
 export const NO_SECOND_TRIES: readonly NoSecondTry[] = [
+  { file: 'packages/notices/src/shared/retry-after.ts', within: 'readRetryAfter', why: 'reads a header' },
   { file: 'packages/cli/src/terminal/turn-display.ts', within: 'askedAgain', why: 'the words of a note' },
   { file: 'packages/client/src/voice/voice.ts', within: 'send', why: 'each round sends a newer place' },
   { file: 'packages/core/src/agent/tool-options.ts', within: 'checkRetry', why: 'checks an option' },

@@ -29,6 +29,13 @@ export const SAID: Readonly<Record<string, readonly string[]>> = {
   'outside-events.ts': [
     "{ id: 'shop:msg_1', pos: 1 }\n{ id: 'shop:msg_1', pos: 1 }\n400\nThank you: order A-1 is paid.\n",
   ],
+  'notices.ts': ['approval.requested\n', 'approval.decided\n', 'turn.finished\n', 'It is paid.\n'],
+  'slack.ts': [
+    'chat.postMessage | pay waits for an approval\n',
+    'chat.update | pay waits for an approval\n',
+    'It is paid.\n',
+    'chat.postMessage | Done: the turn was answered.\n',
+  ],
   'reminders.ts': ["orders { cron: '0 9 * * 1-5', zone: 'Europe/Berlin' }\n", "Ann, has the tree come?\n[ 'queue' ]\n"],
   'reminder-tools.ts': ['may I? reminders.set\nI will ask on Christmas Eve.\n2030-12-24 09:00 Europe/Berlin Ask Ann'],
   'background.ts': [

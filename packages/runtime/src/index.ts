@@ -20,6 +20,7 @@ export {
   type CheckedWebhook,
   type WebhookHeaders,
 } from './webhooks/standard-webhooks.ts'
+export { readNotices, type RecordNotice } from './notices/read-notices.ts'
 export { describeDue, listDue } from './reminders/times.ts'
 export { describeThrown, hideSecrets } from './describe-thrown.ts'
 export type { Catalog, SessionWorld } from './catalog/catalog.ts'
@@ -55,7 +56,7 @@ export { PageWatcher } from './session/page-watcher.ts'
 export { SessionViewer } from './session/session-viewer.ts'
 export type { SessionViewerOptions, ViewedStore } from './session/session-viewer.ts'
 export { decideFor } from './session/decide-for.ts'
-export { EntryWriter, isListedOtherwise } from './session/session-entry.ts'
+export { EntryWriter, isListedOtherwise, readEntry } from './session/session-entry.ts'
 export type { SessionHandleOptions } from './session/session.ts'
 export { AbortedCalls } from './work/aborting.ts'
 export type { AbortedCallsOptions } from './work/aborting.ts'

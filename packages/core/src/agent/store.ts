@@ -48,6 +48,7 @@ export interface LogStore {
   readonly snapshots: SnapshotStore
   readonly blobs: BlobStore
   readonly entries: EntryStore
+  readonly outbox: OutboxStore
   /** Whether it can store data, found out by writing where possible. Never rejects. */
   health(): Promise<StoreHealth>
   /** Absent if the store cannot tell a new host what former hosts knew of the clock. */
@@ -308,3 +309,43 @@ export interface BlobStore {
   /** Names of a session's texts, sorted. */
   names(session: string): Promise<readonly string[]>
 }
+
+/**
+ * Rows that hosts keep next to the logs, for messages that still have to be sent. A row has a name within its
+ * session, and goes with it when that is removed. Copies, exports and imports leave rows out.
+ */
+export interface OutboxStore {
+  /** @throws BatonError `store_failed` */
+  get(session: string, name: string): Promise<string | undefined>
+  /**
+   * Replaces a row if its body is `was`; undefined: if there is none. Without `row`, removes it. Resolves to whether it
+   * did, so of two hosts one wins. False for a session without records, and for a child. @throws BatonError `store_failed`
+   */
+  swap(session: string, name: string, was: string | undefined, row?: OutboxRow): Promise<boolean>
+  /** A page of the rows in a list, by time, then session and name. @throws BatonError `store_failed` */
+  find(query: OutboxQuery): Promise<readonly FoundRow[]>
+}
+
+export interface OutboxRow {
+  /** JSON text. */
+  readonly body: string
+  /** Name of the list that has it. */
+  readonly list: string
+  /** Milliseconds since 1970, a whole number. The store reads no clock. */
+  readonly atMs: number
+}
+
+export interface OutboxQuery {
+  readonly list: string
+  /** Only rows after this one. */
+  readonly after?: RowPlace
+  /** 1 to 1,000. */
+  readonly limit: number
+}
+
+export interface RowPlace extends Pick<OutboxRow, 'atMs'> {
+  readonly session: string
+  readonly name: string
+}
+
+export interface FoundRow extends RowPlace, Pick<OutboxRow, 'body'> {}

@@ -5,6 +5,7 @@ import type { Store } from '../agent/store.ts'
 import type { SessionRecord } from '../machine/record.ts'
 import { initialState } from '../machine/state.ts'
 import { ENTRY_CASES } from './entries-contract.ts'
+import { OUTBOX_CASES } from './outbox-contract.ts'
 import { OWNERSHIP_CASES } from './ownership-contract.ts'
 import type { SteppedClock, StoreAct } from './store-claims.ts'
 import { reopenWithChild, TREE_CASES } from './tree-contract.ts'
@@ -42,7 +43,7 @@ export interface StoreCase {
 }
 
 export function storeContract(init: StoreContractOptions): readonly StoreCase[] {
-  const all = Object.entries({ ...CASES, ...OWNERSHIP_CASES, ...TREE_CASES, ...ENTRY_CASES })
+  const all = Object.entries({ ...CASES, ...OWNERSHIP_CASES, ...TREE_CASES, ...ENTRY_CASES, ...OUTBOX_CASES })
   const cases = all.map(([name, act]): StoreCase => ({ name, run: () => withStore(init, act) }))
   const { reopen } = init
   const durable = Object.entries(DURABLE_CASES).map(([name, act]): StoreCase => ({
@@ -359,14 +360,16 @@ const CASES: Readonly<Record<string, StoreAct>> = {
 type DurableCase = (store: Store, reopen: NonNullable<StoreContractOptions['reopen']>) => Promise<Store>
 
 const DURABLE_CASES: Readonly<Record<string, DurableCase>> = {
-  'records, snapshots and blobs outlive their store, and epochs go on': async (store, reopen) => {
+  'records, snapshots, blobs and the outbox outlive their store, and epochs go on': async (store, reopen) => {
     const { epoch } = await filled(store, 3)
     await store.snapshots.put(A, createSnapshot({ ...initialState(A), pos: 2 }))
     await store.blobs.put(A, 'result/x', 'kept')
+    await store.outbox.swap(A, 'shop', undefined, { body: 'kept', list: 'shop', atMs: 5 })
     const next = await reopen(store)
     same(await readAll(next, A, 0), recordsFrom(0, 3, epoch), 'the records')
     equal((await next.snapshots.latest(A))?.state.pos, 2, 'the position of the snapshot')
     equal(await next.blobs.get(A, 'result/x'), 'kept', 'the blob')
+    equal((await next.outbox.find({ list: 'shop', limit: 1 }))[0]?.body, 'kept', 'the row of the outbox')
     const owned = await acquired(next, A, 'bob')
     isTrue(owned.epoch > epoch && owned.pos === 2, `epoch ${owned.epoch} and position ${owned.pos} go on`)
     return next

@@ -6,6 +6,8 @@ import type { State } from '@baton/core/machine'
 import { findDue } from '@baton/core/machine'
 import type { OpenedSession } from '@baton/runtime'
 import { describeThrown, listDue, readOpening } from '@baton/runtime'
+import type { Looked, LooksOptions } from './due-looks.ts'
+import { DueLooks } from './due-looks.ts'
 import type { LimitedStore } from './store-in-time.ts'
 
 export interface AlarmOptions {
@@ -21,10 +23,6 @@ export interface AlarmOptions {
   readonly open: (session: string, principal: string) => Promise<OpenedSession>
 }
 
-/** Maximum milliseconds between two looks: the wall clock may be set, and other hosts may leave sessions behind. */
-const LOOK_MS = 30_000
-/** Milliseconds until the next look if a due session could not be opened. */
-const AGAIN_MS = 5000
 /** Sessions opened in parallel. */
 const AT_ONCE = 8
 /** Maximum remembered sessions that could not be opened. */
@@ -41,83 +39,31 @@ interface Left {
 
 export class Alarm {
   readonly #init: AlarmOptions
+  readonly #looks: DueLooks
   /** Sessions that were not told at the last look. */
   #left: ReadonlyMap<string, Left> = new Map()
-  #hasStarted = false
-  #isShared = false
-  #isStopped = false
-  #looking: Promise<void> | undefined
-  /** Another look is wanted as soon as the running one ends. */
-  #isWanted = false
-  /** Time of the next look by the wall clock. */
-  #nextMs = Infinity
-  /** Earliest time noted while a look runs, which may have passed it. */
-  #notedMs = Infinity
-  #stopTimer = (): void => {}
 
   constructor(init: AlarmOptions) {
     this.#init = init
+    this.#looks = new DueLooks({ ...init, what: 'due sessions', look: () => this.#look() })
   }
 
-  /**
-   * Looks now, and later whenever a session is due. `isShared`: also regularly, since other hosts may leave sessions behind.
-   */
-  start({ isShared = false }: { readonly isShared?: boolean } = {}): void {
-    if (this.#hasStarted && (this.#isShared || !isShared)) return
-    this.#hasStarted = true
-    this.#isShared ||= isShared
-    this.#wake()
+  start(options?: LooksOptions): void {
+    this.#looks.start(options)
   }
 
   /** Called when a session has been opened, and after each of its commits. */
   note(state: State): void {
-    if (state.reminders.length === 0 || this.#isStopped) return
-    const dueMs = findDue(state)
-    if (dueMs === null) return
-    if (!this.#hasStarted) this.start()
-    else if (this.#looking) this.#notedMs = Math.min(this.#notedMs, dueMs)
-    else if (dueMs < this.#nextMs) this.#waitUntil(dueMs)
+    const dueMs = state.reminders.length === 0 ? null : findDue(state)
+    if (dueMs !== null) this.#looks.note(dueMs)
   }
 
   stop(): void {
-    this.#isStopped = true
-    this.#stopTimer()
-  }
-
-  #waitUntil(dueMs: number, mostMs = LOOK_MS): void {
-    this.#stopTimer()
-    if (this.#isStopped) return
-    const nowMs = this.#init.clock.nowMs()
-    const delayMs = Math.min(Math.max(0, dueMs - nowMs), mostMs)
-    this.#nextMs = nowMs + delayMs
-    this.#stopTimer = this.#init.timers.start(Math.ceil(delayMs), () => this.#wake(), { isBackground: true })
-  }
-
-  #wake(): void {
-    this.#isWanted = true
-    this.#looking ??= this.#lookWhileWanted().finally(() => (this.#looking = undefined))
-  }
-
-  /** Never rejects. */
-  async #lookWhileWanted(): Promise<void> {
-    while (this.#isWanted && !this.#isStopped) {
-      this.#isWanted = false
-      this.#notedMs = Infinity
-      try {
-        const { nextMs, isDone } = await this.#look()
-        const untilMs = Math.min(nextMs, this.#notedMs)
-        if (!isDone) this.#waitUntil(untilMs, AGAIN_MS)
-        else if (untilMs < Infinity || this.#isShared) this.#waitUntil(untilMs)
-        else this.#nextMs = Infinity
-      } catch (cause) {
-        if (!this.#isStopped) this.#init.log.warn('due sessions could not be listed', { cause: describeThrown(cause) })
-        this.#waitUntil(Infinity)
-      }
-    }
+    this.#looks.stop()
   }
 
   /** Tells all that are due. `nextMs`: the earliest time that is not. @throws BatonError `store_failed` */
-  async #look(): Promise<{ readonly nextMs: number; readonly isDone: boolean }> {
+  async #look(): Promise<Looked> {
     const left = new Map<string, Left>()
     let nextMs = Infinity
     let page: readonly DueSession[] = await this.#init.store.listDue()
@@ -131,7 +77,7 @@ export class Alarm {
         for (const one of { [Symbol.iterator]: () => rest }) await this.#tell(one, left)
       }
       await Promise.all(Array.from({ length: AT_ONCE }, work))
-      if (this.#isStopped) break
+      if (this.#looks.isStopped) break
       if (nextMs === Infinity) page = await this.#init.store.listDue(page.at(-1))
     }
     this.#left = left
@@ -140,7 +86,7 @@ export class Alarm {
 
   /** Never rejects. */
   async #tell({ session, dueMs }: DueSession, left: Map<string, Left>): Promise<void> {
-    if (this.#isStopped) return
+    if (this.#looks.isStopped) return
     const known = this.#left.get(session)
     const note = (reason: string): void => {
       if (left.size < LEFT_MAX) left.set(session, { dueMs, reason })
@@ -155,7 +101,7 @@ export class Alarm {
       if (reason === 'unknown_session') return // it was removed
       note(reason)
       // Its holder also has an alarm.
-      if (reason === 'session_held' || this.#isStopped || known?.reason === reason) return
+      if (reason === 'session_held' || this.#looks.isStopped || known?.reason === reason) return
       this.#init.log.warn('a session could not be told that a reminder is due', {
         session,
         cause: describeThrown(cause),

@@ -4,6 +4,7 @@ import type {
   Agent,
   NeededServices,
   BlobStore,
+  DeadNotices,
   Environment,
   Host,
   Logger,
@@ -33,6 +34,7 @@ import { joinObservers, createSessionWarnings } from '../observer.ts'
 import { Alarm } from './alarm.ts'
 import type { HostOptions } from './host-options.ts'
 import { checkOptions, LINGER_MS } from './host-options.ts'
+import { Notices } from './notices.ts'
 import { OpenSessions } from './open-sessions.ts'
 import type { Recovery, RecoverOptions, RecoveryParts } from './recover.ts'
 import { createRecovery } from './recover.ts'
@@ -69,6 +71,9 @@ export interface LocalHost<A extends Agent = Agent> extends Host<A>, SessionDire
    * @throws BatonError `store_failed`
    */
   recover(options?: RecoverOptions): Promise<Recovery>
+
+  /** The notices that no destination took. */
+  readonly notices: DeadNotices
 }
 
 /**
@@ -107,7 +112,8 @@ export function createHost(options: HostOptions = {}): LocalHost {
     open: (session, principal) => engine.open(session, { principal: { id: principal }, mustExist: true }),
   }
   const alarm = new Alarm({ ...left, ...environment, isOpen: (session) => openSessions.isOpen(session) })
-  const parts = { observer, leases, catalog, directory, aborted, alarm, snapshotRecords }
+  const notices = createNotices({ ...environment, store, log }, options)
+  const parts = { observer, leases, catalog, directory, aborted, alarm, notices, snapshotRecords }
   const shared = { ...parts, store, disk, environment, log, openChildren: openSessions.children }
   const engine = createLocalEngine(shared, openSessions)
 
@@ -123,6 +129,7 @@ export function createHost(options: HostOptions = {}): LocalHost {
     alarm.stop()
     directory.close()
     await engine.stop({ drainMs })
+    await notices.stop()
     if (!options.store) await disk.close()
   }
   const over = { ...environment, wallMs: () => environment.clock.nowMs(), catalog }
@@ -134,12 +141,13 @@ export function createHost(options: HostOptions = {}): LocalHost {
   return {
     session,
     stop: host.stop,
-    recover: (given) => recoverAll(recovery, alarm, given),
+    recover: (given) => recoverAll(recovery, [alarm, notices], given),
     strayCall: () => {
       const job = running.getStore()
       return job && { session: job.session, callId: job.callId, tool: job.name }
     },
     remove,
+    notices: notices.methods,
     ...directory.methods,
     views,
     decide: decideFor({ session }, directory),
@@ -164,13 +172,20 @@ function createLeases(parts: LeaseParts, address: string | undefined): SessionLe
   })
 }
 
+function createNotices(
+  parts: Pick<Environment, 'clock' | 'timers' | 'newId'> & Pick<DirectoryOptions, 'store' | 'log'>,
+  { notify = [] }: Pick<HostOptions, 'notify'>,
+): Notices {
+  return new Notices({ ...parts, destinations: notify, digest, owner: notify.length === 0 ? '' : parts.newId() })
+}
+
 async function recoverAll(
   recovery: Pick<ReturnType<typeof createRecovery>, 'recover'>,
-  alarm: Alarm,
+  started: readonly Pick<Alarm, 'start'>[],
   given: RecoverOptions | undefined,
 ): Promise<Recovery> {
   const recovered = await recovery.recover(given)
-  alarm.start({ isShared: given?.everyMs !== undefined })
+  for (const one of started) one.start({ isShared: given?.everyMs !== undefined })
   return recovered
 }
 

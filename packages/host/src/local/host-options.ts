@@ -1,8 +1,18 @@
 // The options of `createHost`, and what is refused of them.
-import type { Agent, Environment, FieldKind, Logger, Model, Store, Usage } from '@baton/core/internal'
+import type {
+  Agent,
+  Environment,
+  FieldKind,
+  Logger,
+  Model,
+  NoticeDestination,
+  Store,
+  Usage,
+} from '@baton/core/internal'
 import { BatonError, checkFields, checkKinds, describeValue } from '@baton/core/internal'
 import type { AgentChoice } from '@baton/runtime'
 import type { SessionObserver } from '../observer.ts'
+import { checkDestinations } from './notices.ts'
 
 /**
  * Options of `createHost`. `{ agent }` runs it in memory; `{ agent, store: openSqliteStore(path) }` keeps its sessions.
@@ -68,6 +78,11 @@ export interface HostOptions<A extends Agent = Agent> extends AgentChoice {
   readonly snapshotRecords?: number
   /** By default a tool source that lists no tools is a process warning, and all else is silent. */
   readonly log?: Logger
+  /**
+   * Places that hear what happens in sessions: a request waits for a person, a turn ended. `webhook` of @baton/notices
+   * makes one. None by default.
+   */
+  readonly notify?: readonly NoticeDestination[]
   /** Observers of all sessions, such as `traceSessions` and `createMetrics`. */
   readonly observers?: readonly SessionObserver[]
 }
@@ -78,6 +93,7 @@ export function checkOptions(options: HostOptions): void {
   const { store, agents }: { readonly [name in keyof HostOptions]?: unknown } = options // untyped callers
   for (const [name, hint] of Object.entries(FUNCTIONS)) checkFunction(name, Reflect.get(options, name), hint)
   checkKinds(options, { what: 'createHost', code: 'invalid_option', kinds: HOST_KINDS })
+  if (options.notify !== undefined) checkDestinations(options.notify)
   if (agents !== undefined && !Array.isArray(agents))
     throw new BatonError({
       code: 'invalid_option',
@@ -130,6 +146,7 @@ const HOST_KINDS: Readonly<Record<keyof HostOptions, FieldKind | undefined>> = {
   snapshotRecords: { unit: 'records', least: 1 },
   log: 'an object',
   observers: 'an array',
+  notify: undefined,
 }
 
 const HOST_FIELDS = {

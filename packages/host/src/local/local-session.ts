@@ -35,6 +35,7 @@ import {
   within,
 } from '@baton/runtime'
 import type { Alarm } from './alarm.ts'
+import type { Notices } from './notices.ts'
 import type { Actor, ActorListener } from './actor.ts'
 import { openActor } from './actor.ts'
 import { Performer } from './performer.ts'
@@ -70,6 +71,8 @@ export interface LocalSessionOptions {
   readonly observer: SessionObserver | undefined
   /** Notified when the session's entry in a list would change. */
   readonly directory: Pick<Directory, 'isWatched' | 'noteChange'>
+  /** Tells destinations what happens. */
+  readonly notices: Pick<Notices, 'begin' | 'note' | 'settled'>
   /** Notified of each new state: a reminder may be due. */
   readonly alarm: Pick<Alarm, 'note'>
 }
@@ -149,6 +152,7 @@ export class LocalSession implements CopyingEngine, ActorListener {
     if (this.#init.child) this.#init.openChildren.add(this.session)
     try {
       this.#actor = await this.#openActor(false)
+      await this.#beginNotices()
       this.#startActor()
     } catch (cause) {
       if (!this.#untold) this.#tellClose()
@@ -157,6 +161,11 @@ export class LocalSession implements CopyingEngine, ActorListener {
       this.#init.openChildren.delete(this.session)
       throw cause
     }
+  }
+
+  #beginNotices(): Promise<void> {
+    const { state } = this.#actor
+    return this.#init.notices.begin(state, this.#untold?.[0]?.pos ?? state.pos + 1)
   }
 
   get world(): SessionWorld {
@@ -236,9 +245,14 @@ export class LocalSession implements CopyingEngine, ActorListener {
     this.#performer = undefined
     // Parts made for this session alone are freed at once. The next owner waits for aborted model calls.
     const mayLinger = !this.world.hasOwnParts && !this.abortedCalls()
-    const isKept = mayLinger ? this.#actor.rest() : Promise.resolve(false)
+    const isKept = mayLinger ? this.#rest(this.#init.notices.settled(this.session)) : Promise.resolve(false)
     this.#lingering = { isKept, onStale, isStale: false }
     return isKept
+  }
+
+  async #rest(noting: Promise<boolean> | undefined): Promise<boolean> {
+    if (noting && !(await noting)) return false
+    return await this.#actor.rest()
   }
 
   /**
@@ -298,7 +312,9 @@ export class LocalSession implements CopyingEngine, ActorListener {
     // Waits for aborted model calls, because the log's next owner may call a model at once.
     const aborted = this.abortedCalls()
     if (aborted) await aborted
-    await this.#end(actor, rests ? 'nothing' : 'work')
+    const noting = this.#init.notices.settled(this.session)
+    const isNoted = !noting || (await noting)
+    await this.#end(actor, rests && isNoted ? 'nothing' : 'work')
   }
 
   /** Waits for a successor that is being opened: it could write after a removal. Never rejects. */
@@ -328,9 +344,10 @@ export class LocalSession implements CopyingEngine, ActorListener {
 
   onRecord(record: SessionRecord, isNew: boolean): void {
     this.stream.publishRecord(record)
-    if (!isNew || !this.#observed) return
-    if (this.#untold) this.#untold.push(record)
-    else this.#init.observer?.onRecord?.(record, this.#observed)
+    if (!isNew) return
+    if (this.#untold) return void this.#untold.push(record)
+    this.#init.notices.note(this.session, record)
+    if (this.#observed) this.#init.observer?.onRecord?.(record, this.#observed)
   }
 
   publishLive(frame: LiveFrame): void {
@@ -381,6 +398,7 @@ export class LocalSession implements CopyingEngine, ActorListener {
       mustExist,
       child: { place, under },
       directory: NO_DIRECTORY,
+      notices: NO_NOTICES,
     })
   }
 
@@ -484,6 +502,7 @@ export class LocalSession implements CopyingEngine, ActorListener {
       if (this.isClosed()) return
       try {
         this.#actor = await this.#openActor(true)
+        await this.#beginNotices()
         if (!this.#closed) return this.#startActor()
         this.#actor.kill(this.#closed)
         return await this.#actor.release('work')
@@ -517,6 +536,13 @@ function createClosedError(session: string, cause: BatonError): BatonError {
     hint: (IS_FINAL.has(cause.code) && cause.hint) || 'Open the session again; accepted inputs are kept.',
     cause,
   })
+}
+
+/** Its root tells what its children ask. */
+const NO_NOTICES: LocalSessionOptions['notices'] = {
+  begin: async () => {},
+  note: () => {},
+  settled: () => undefined,
 }
 
 /** A child is in no list. */

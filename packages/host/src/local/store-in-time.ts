@@ -42,7 +42,7 @@ export function limitStoreActs(store: Store, timers: Timers): LimitedStore {
     if (!writes.isEmpty()) for await (const child of children(session)) await ended(child.session)
     await within(timers, limit('remove'), store.remove(session, owner))
   }
-  const { blobs, entries, heartbeat, rest, resume } = store
+  const { blobs, entries, outbox, heartbeat, rest, resume } = store
   return {
     put: limited('put', (...given) => store.put(...given)),
     read: (session, fromPos) => eachInTime(timers, limit('read'), store.read(session, fromPos)),
@@ -70,6 +70,11 @@ export function limitStoreActs(store: Store, timers: Timers): LimitedStore {
       get: limited('entries.get', (...given) => entries.get(...given)),
       outdated: (options) => eachInTime(timers, limit('entries.outdated'), entries.outdated(options)),
       put: writing('entries.put', (...given) => entries.put(...given)),
+    },
+    outbox: {
+      get: limited('outbox.get', (...given) => outbox.get(...given)),
+      swap: limited('outbox.swap', (...given) => outbox.swap(...given)),
+      find: limited('outbox.find', (...given) => outbox.find(...given)),
     },
     health: limited('health', () => store.health()),
     ...(heartbeat && {

@@ -4,7 +4,9 @@ import type {
   Acquired,
   DueSession,
   NotTheRoot,
+  OutboxRow,
   OwnedLogStore,
+  RowPlace,
   SessionEntry,
   StoredSession,
   Under,
@@ -86,6 +88,7 @@ export function createMemoryStore(options: LeaseOptions = {}): MemoryStore {
     },
     ...keepTexts(logs),
     entries: keepEntries(logs),
+    outbox: keepOutbox(logs),
     health: async () => ({ ok: true }),
     heartbeat: {
       read: async () => heartbeat,
@@ -157,6 +160,34 @@ function keepEntries(logs: Logs): OwnedLogStore['entries'] {
       log.isOutdated = pos < log.records.length - 1
     },
   }
+}
+
+function keepOutbox(logs: Logs): OwnedLogStore['outbox'] {
+  return {
+    get: async (session, name) => logs.get(session)?.outbox?.get(name)?.body,
+    swap: async (session, name, was, row) => {
+      const log = logs.get(session)
+      if (!log || log.root !== undefined || log.records.length === 0 || log.outbox?.get(name)?.body !== was)
+        return false
+      if (row) (log.outbox ??= new Map()).set(name, { ...row })
+      else log.outbox?.delete(name)
+      return true
+    },
+    find: async ({ list, after, limit }) => {
+      const rows = logs
+        .sorted()
+        .flatMap(([session, { outbox }]) => [...(outbox ?? [])].map(([name, row]) => ({ ...row, session, name })))
+        .filter((row) => row.list === list && (!after || comparePlaces(after, row) < 0))
+      return rows
+        .toSorted(comparePlaces)
+        .slice(0, limit)
+        .map(({ session, name, atMs, body }) => ({ session, name, atMs, body }))
+    },
+  }
+}
+
+function comparePlaces(one: RowPlace, other: RowPlace): number {
+  return one.atMs - other.atMs || byCodeUnit(one.session, other.session) || byCodeUnit(one.name, other.name)
 }
 
 type Ownership = Pick<OwnedLogStore, 'acquire' | 'append' | 'renew' | 'release' | 'rest' | 'resume' | 'requestHandover'>
@@ -237,6 +268,7 @@ interface Log {
   dueMs: number | null
   readonly records: string[]
   readonly blobs: Map<string, string>
+  outbox?: Map<string, OutboxRow>
   snapshot?: string
 }
 

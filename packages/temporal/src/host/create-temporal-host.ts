@@ -2,6 +2,7 @@
 // session.
 import { createDefaultLog } from '@baton/runtime'
 import type { Agent, Host, Logger, SessionDirectory, SessionViews } from '@baton/core/internal'
+import { BatonError } from '@baton/core/internal'
 import { Client, Connection } from '@temporalio/client'
 import type { DataConverter } from '@temporalio/common'
 import { randomUUID } from 'node:crypto'
@@ -65,6 +66,12 @@ const CLOSE_MS = 5000
 export async function createTemporalHost<A extends Agent = Agent>(
   options: TemporalHostOptions<A>,
 ): Promise<TemporalHost<A>> {
+  if ('notify' in options)
+    throw new BatonError({
+      code: 'invalid_option',
+      message: 'createTemporalHost: notify is an option of createHost; a Temporal host sends no notices yet',
+      hint: 'Leave it out, and follow the sessions with host.watchApprovals() or their events.',
+    })
   const { address, namespace = 'default', taskQueue = TASK_QUEUE, logStore: store, log = createDefaultLog() } = options
   const { idleMs, updatesMax, newId = randomUUID } = options
   const connection = options.connection ?? (await reachService({ address, namespace }, (to) => Connection.connect(to)))

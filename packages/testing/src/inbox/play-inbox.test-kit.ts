@@ -4,6 +4,8 @@ import type { SessionEvent } from '@baton/core'
 import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'vitest'
+import { createDeliveries, findButtons } from '../fake-slack/deliveries.ts'
+import type { FakeMessage, SlackFake } from '../fake-slack/fake-slack.ts'
 import { findFreePort } from '../components/free-port.ts'
 import { startCommand } from '../components/start-command.ts'
 import type { StartedCommand } from '../components/start-command.ts'
@@ -15,16 +17,24 @@ const LEASE_MS = 2000
 export interface InboxWorld {
   readonly store: string
   readonly paidFile: string
+  /** The manager decides in this Slack, and not over HTTP. */
+  readonly slack?: SlackFake
 }
 
 /** Waits while the dead server's lease lasts. */
 const PATIENCE = { timeout: 30_000, interval: 100 }
 
-export async function playInbox({ store, paidFile }: InboxWorld): Promise<void> {
+export async function playInbox({ store, paidFile, slack }: InboxWorld): Promise<void> {
   const started: StartedCommand[] = []
   const start = async (): Promise<ReturnType<typeof createApp>> => {
     const port = await findFreePort()
-    const words: InboxServerWords = { store, port, paidFile, leaseMs: LEASE_MS }
+    const words: InboxServerWords = {
+      store,
+      port,
+      paidFile,
+      leaseMs: LEASE_MS,
+      ...(slack && { slackUrl: slack.apiUrl }),
+    }
     const server = startCommand(process.execPath, {
       words: ['--conditions=@baton/source', '--no-warnings', SERVER, JSON.stringify(words)],
     })
@@ -50,7 +60,8 @@ export async function playInbox({ store, paidFile }: InboxWorld): Promise<void> 
     const edit = { decision: 'edit', input: { amount: 70 }, note: 'the discount' }
     const decide = async (): Promise<number> =>
       (await second('mia manager', `/approvals/trip/${asked?.approvalId}`, edit)).status
-    await expect.poll(decide, PATIENCE).toBe(200)
+    if (slack) await editInSlack(slack, second)
+    else await expect.poll(decide, PATIENCE).toBe(200)
     await expect.poll(() => readPaid(paidFile), PATIENCE).toEqual(['{"amount":70}'])
     const decision = { type: 'approval-decided', decision: 'edit', principal: { id: 'mia' }, note: 'the discount' }
     await expect.poll(() => heard.find(({ type }) => type === 'approval-decided'), PATIENCE).toMatchObject(decision)
@@ -58,6 +69,7 @@ export async function playInbox({ store, paidFile }: InboxWorld): Promise<void> 
     expect(await decide()).toBe(409)
     const exported = (await (await second('ann', '/sessions/trip/export')).json()) as { readonly decisions: object[] } // as the test expects
     expect(exported.decisions).toMatchObject([decision])
+    if (slack) await expectOutcome(slack)
     await hearing.cancel()
     expect(readPaid(paidFile)).toEqual(['{"amount":70}'])
   } finally {
@@ -66,15 +78,50 @@ export async function playInbox({ store, paidFile }: InboxWorld): Promise<void> 
   }
 }
 
-type App = (as: string, path: string, body?: object) => Promise<Response>
+/** The request was posted by the server that is dead. */
+async function editInSlack(slack: SlackFake, app: App): Promise<void> {
+  const deliveries = createDeliveries({ slack, app: (request) => app.pass(request) })
+  const message = await untilPosted(slack)
+  await deliveries.click(message, 'Edit', { user: 'U0EVE' })
+  await expect.poll(() => slack.ephemeral.map(({ user }) => user), PATIENCE).toEqual(['U0EVE'])
+  await deliveries.click(message, 'Edit', { user: 'U0MIA' })
+  await expect.poll(() => slack.views.length, PATIENCE).toBe(1)
+  const values = { 'baton.arguments': '{"amount":70}', 'baton.note': 'the discount' }
+  await expect.poll(() => deliveries.submit(values, { user: 'U0MIA' }), PATIENCE).toBeUndefined()
+}
+
+async function untilPosted({ messages }: SlackFake): Promise<FakeMessage> {
+  await expect.poll(() => messages.length, PATIENCE).toBeGreaterThan(0)
+  return messages[0] as FakeMessage // polled for
+}
+
+async function expectOutcome(slack: SlackFake): Promise<void> {
+  const message = await untilPosted(slack)
+  await expect.poll(() => findButtons(message), PATIENCE).toEqual([])
+  expect(JSON.stringify(message.blocks)).toMatch(/Approved with other arguments by.*<@U0MIA>/)
+  await expect
+    .poll(() => slack.messages.find(({ threadTs }) => threadTs === message.ts)?.text, PATIENCE)
+    .toMatch(/Done/)
+}
+
+interface App {
+  (as: string, path: string, body?: object): Promise<Response>
+  /** Passes on a request of Slack. */
+  pass(request: Request): Promise<Response>
+}
 
 function createApp(origin: string): App {
-  return async (as, path, body) =>
+  const ask = async (as: string, path: string, body?: object): Promise<Response> =>
     await fetch(`${origin}/api${path}`, {
       method: body ? 'POST' : 'GET',
       headers: { authorization: `Bearer ${as}`, ...(body && { 'content-type': 'application/json' }) },
       ...(body && { body: JSON.stringify(body) }),
     })
+  const pass = async (request: Request): Promise<Response> => {
+    const { headers } = request
+    return await fetch(origin + new URL(request.url).pathname, { method: 'POST', headers, body: await request.text() })
+  }
+  return Object.assign(ask, { pass })
 }
 
 interface Asked {

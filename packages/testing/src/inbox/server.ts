@@ -4,9 +4,12 @@ import { defineAgent, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { createHost, openSqliteStore } from '@baton/host'
 import { openPostgresStore } from '@baton/host/postgres'
+import { createSlack } from '@baton/notices/slack'
 import { createHandler, createNodeListener } from '@baton/server/http'
 import { appendFileSync } from 'node:fs'
 import { createServer } from 'node:http'
+import { SIGNING_SECRET } from '../fake-slack/deliveries.ts'
+import { BOT_TOKEN } from '../fake-slack/fake-slack.ts'
 
 export interface InboxServerWords {
   /** `postgres://…`, or the path of a SQLite file. */
@@ -14,9 +17,11 @@ export interface InboxServerWords {
   readonly port: number
   readonly paidFile: string
   readonly leaseMs: number
+  /** Address of Slack's Web API, in whose channel C0PAY the managers are. */
+  readonly slackUrl?: string
 }
 
-async function serve({ store: place, port, paidFile, leaseMs }: InboxServerWords): Promise<void> {
+async function serve({ store: place, port, paidFile, leaseMs, slackUrl }: InboxServerWords): Promise<void> {
   const store = place.startsWith('postgres:')
     ? await openPostgresStore(place, { leaseMs })
     : await openSqliteStore(place)
@@ -38,7 +43,21 @@ async function serve({ store: place, port, paidFile, leaseMs }: InboxServerWords
         ? { text: 'It is paid.' }
         : { calls: [{ name: 'pay', arguments: { amount: 90 } }] },
   })
-  const host = createHost({ agent: defineAgent({ name: 'shop', model, tools: [pay] }), store })
+  const slack =
+    slackUrl === undefined
+      ? undefined
+      : createSlack({
+          botToken: BOT_TOKEN,
+          signingSecret: SIGNING_SECRET,
+          channel: 'C0PAY',
+          apiUrl: slackUrl,
+          retriesMs: Array.from({ length: 20 }, () => 200),
+          principalOf: ({ user }) => (user === 'U0MIA' ? { id: 'mia', roles: ['manager'] } : undefined),
+          userOf: (principal) => (principal === 'mia' ? 'U0MIA' : undefined),
+        })
+  const agent = defineAgent({ name: 'shop', model, tools: [pay] })
+  const host = createHost({ agent, store, ...(slack && { notify: [slack.notices] }) })
+  if (slack) await host.recover()
   const handler = createHandler(host, {
     // A login such as `Bearer mia manager`: a name, then roles.
     authenticate: ({ headers }) => {
@@ -46,7 +65,10 @@ async function serve({ store: place, port, paidFile, leaseMs }: InboxServerWords
       return id === undefined ? undefined : { id, roles }
     },
   })
-  const server = createServer(createNodeListener(handler))
+  const slackHandler = slack?.handler(host)
+  const answer = (request: Request): Promise<Response> =>
+    slackHandler && request.url.includes('/slack/') ? slackHandler(request) : handler(request)
+  const server = createServer(createNodeListener(answer))
   server.listen(port, '127.0.0.1', () => process.stdout.write('{"event":"listening"}\n'))
 }
 

@@ -6,10 +6,10 @@ import { createHost, createNodeEnvironment, openSqliteStore } from '@baton/host'
 import { createHandler, createNodeListener } from '@baton/server/http'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { createInterface } from 'node:readline'
+import type { Numbered } from './killed-process.test-kit.ts'
+import { serveCommands } from './killed-process.test-kit.ts'
 
-export interface Command {
-  readonly n: number
+export interface Command extends Numbered {
   readonly act: 'open' | 'remind' | 'step' | 'left' | 'stop'
   readonly session?: string
   readonly id?: string
@@ -38,15 +38,7 @@ const handler = createHandler(host, {
 const server = createServer(createNodeListener(handler))
 await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
 await host.recover()
-say({ port: (server.address() as AddressInfo).port })
-
-createInterface({ input: process.stdin }).on('line', (line) => {
-  const command = JSON.parse(line) as Command // of the test
-  perform(command).then(
-    (answer) => say({ n: command.n, answer }),
-    (cause: unknown) => say({ n: command.n, failed: String(cause) }),
-  )
-})
+serveCommands<Command>((server.address() as AddressInfo).port, perform)
 
 async function perform({ act, session: name = '', id = '', dueMs = 0, ...more }: Command): Promise<unknown> {
   switch (act) {
@@ -72,8 +64,4 @@ async function perform({ act, session: name = '', id = '', dueMs = 0, ...more }:
     default:
       return act satisfies never
   }
-}
-
-function say(line: object): void {
-  process.stdout.write(`${JSON.stringify(line)}\n`)
 }

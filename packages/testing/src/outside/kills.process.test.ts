@@ -1,15 +1,13 @@
 // 1,000 signed webhooks and 500 reminders, while the server is killed and its clock is set forward and back: each is one input.
 import { createRandom } from '@baton/core/testing'
 import { openSqliteStore } from '@baton/host'
-import type { ChildProcessByStdio } from 'node:child_process'
-import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
-import type { Readable, Writable } from 'node:stream'
 import { Webhook } from 'standardwebhooks'
 import { afterEach, expect, test } from 'vitest'
+import type { KilledProcess } from './killed-process.test-kit.ts'
+import { startProcess } from './killed-process.test-kit.ts'
 import type { Command } from './killed-server.test-kit.ts'
 
 const SESSIONS = 20
@@ -24,37 +22,13 @@ const MINUTE_MS = 60_000
 
 const folder = mkdtempSync(join(tmpdir(), 'baton-outside-'))
 const path = join(folder, 'store.sqlite')
-let server: Awaited<ReturnType<typeof start>> | undefined
+let server: KilledProcess<Command> | undefined
 afterEach(() => {
   server?.kill()
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** Starts the server, and resolves once it answers. */
-async function start(aheadMs: number) {
-  const program = join(import.meta.dirname, 'killed-server.test-kit.ts')
-  const words = ['--conditions=@baton/source', program, path, SECRET, String(aheadMs)]
-  const child: ChildProcessByStdio<Writable, Readable, null> = spawn(process.execPath, words, {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  })
-  const waiting = new Map<number, (answer: unknown) => void>()
-  const begun = Promise.withResolvers<number>()
-  const ended = new Promise<void>((resolve) => void child.on('exit', () => resolve()))
-  createInterface({ input: child.stdout }).on('line', (line) => {
-    const { port, n = -1, answer } = JSON.parse(line) as { port?: number; n?: number; answer?: unknown } // of the server
-    if (port !== undefined) begun.resolve(port)
-    waiting.get(n)?.(answer)
-  })
-  child.stdin.on('error', () => {}) // it was killed
-  let serial = 0
-  /** Resolves to undefined if the server refuses, or dies first. */
-  const ask = (command: Omit<Command, 'n'>): Promise<unknown> => {
-    const n = (serial += 1)
-    child.stdin.write(`${JSON.stringify({ ...command, n })}\n`)
-    return Promise.race([new Promise((resolve) => waiting.set(n, resolve)), ended])
-  }
-  return { port: await begun.promise, ask, ended, kill: () => child.kill('SIGKILL') }
-}
+const start = (aheadMs: number) => startProcess<Command>('killed-server.test-kit.ts', [path, SECRET, String(aheadMs)])
 
 /** Repeats the request until it is acknowledged, as a sender does. */
 async function insist(act: () => Promise<boolean>): Promise<void> {

@@ -65,6 +65,7 @@ export function createSimulatedStore(init: SimulatedStoreOptions): Store {
     put: (...given) => disk.put(...given),
     ...plain,
     entries: disk.entries,
+    outbox: disk.outbox,
     listRecoverable: async function* () {
       await process.point('store.listRecoverable')
       yield* disk.listRecoverable()

@@ -202,6 +202,18 @@ const MIGRATIONS: readonly string[] = [
     RETURN p_key;
   END $$;
   `,
+  `
+  -- What of a session still has to be sent, in lists by time.
+  CREATE TABLE %s.outbox (
+    session bigint NOT NULL REFERENCES %s.sessions ON DELETE CASCADE,
+    name text COLLATE "C" NOT NULL,
+    list text COLLATE "C" NOT NULL,
+    at_ms bigint NOT NULL,
+    body text NOT NULL,
+    PRIMARY KEY (session, name)
+  ) WITH (fillfactor = 70);
+  CREATE INDEX outbox_at ON %s.outbox (list, at_ms);
+  `,
 ]
 
 export const STORE_VERSION = MIGRATIONS.length

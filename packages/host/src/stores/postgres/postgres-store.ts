@@ -15,6 +15,7 @@ import type { Query } from './connections.ts'
 import type { ConnectionsOptions } from './connections.ts'
 import { PostgresConnections } from './connections.ts'
 import { openEntries } from './entries.ts'
+import { openOutbox } from './outbox.ts'
 import { openOwnership, readHolder } from './ownership.ts'
 import { migrate, readVersion, STORE_VERSION } from './migrations.ts'
 import { toStoreError } from './postgres-errors.ts'
@@ -69,6 +70,7 @@ export async function openPostgresStore(url: string, options: PostgresStoreOptio
     snapshots: openSnapshots(connections),
     blobs: openBlobs(connections),
     entries: openEntries(connections),
+    outbox: openOutbox(connections),
     health: () => findHealth(connections, readOnly),
     heartbeat: {
       read: async () => {

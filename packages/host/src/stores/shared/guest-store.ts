@@ -38,6 +38,11 @@ export function createGuestStore(access: StoreAccess): SqliteStore {
       outdated: ({ after }: ListOptions = {}) => listAll((from) => ask('entriesOutdated', from), after),
       put: (session, pos, entry) => ask('entriesPut', session, pos, entry),
     },
+    outbox: {
+      get: (session, name) => ask('outboxGet', session, name),
+      swap: (session, name, was, row) => ask('outboxSwap', session, name, was, row),
+      find: (query) => ask('outboxFind', query),
+    },
     health: () => askHealth(access),
     heartbeat: {
       read: () => ask('heartbeatRead'),

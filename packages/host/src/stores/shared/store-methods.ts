@@ -48,7 +48,7 @@ export function createStoreMethods({ store, untilBack }: StoreMethodsOptions) {
       if (waiting) await waiting
       return await act(...given)
     }
-  const { renew, release, snapshots, blobs, entries, heartbeat } = store
+  const { renew, release, snapshots, blobs, entries, outbox, heartbeat } = store
   return {
     // An older process sends no entry.
     append: (...[session, epoch, afterPos, records, entry]: AppendArguments) =>
@@ -78,6 +78,9 @@ export function createStoreMethods({ store, untilBack }: StoreMethodsOptions) {
     entriesGet: entries.get,
     entriesPut: entries.put,
     entriesOutdated: (after: string | undefined) => takePage(entries.outdated(startAfter(after))),
+    outboxGet: outbox.get,
+    outboxSwap: outbox.swap,
+    outboxFind: outbox.find,
     health: store.health,
     heartbeatRead: async () => await heartbeat?.read(),
     heartbeatWrite: async (text: string) => await heartbeat?.write(text),

@@ -1,5 +1,5 @@
 // Writes to a SQLite store as plain data, committed on the caller's thread or sent to the worker.
-import type { ChildOf, LeftBehind, SessionEntry, Under } from '@baton/core/internal'
+import type { ChildOf, LeftBehind, OutboxRow, SessionEntry, Under } from '@baton/core/internal'
 import type { PutConflict, PutRows } from '../put-by-position.ts'
 import type { StoreFailure } from './sqlite-errors.ts'
 
@@ -33,6 +33,13 @@ export interface RestoreRows extends AddedRows {
   readonly under?: ChildOf | undefined
 }
 
+export interface OutboxSwap {
+  readonly session: string
+  readonly name: string
+  readonly was: string | undefined
+  readonly row: OutboxRow | undefined
+}
+
 /** One write. `session` is the session it belongs to. */
 export type Act =
   | ({ readonly type: 'append' } & AppendRows)
@@ -43,6 +50,7 @@ export type Act =
   | { readonly type: 'release'; readonly session: string; readonly epoch: number; readonly left: LeftBehind }
   | { readonly type: 'remove'; readonly session: string }
   | { readonly type: 'put-entry'; readonly session: string; readonly pos: number; readonly entry: SessionEntry }
+  | ({ readonly type: 'swap-outbox' } & OutboxSwap)
   | { readonly type: 'put-snapshot'; readonly session: string; readonly pos: number; readonly body: string }
   | { readonly type: 'put-blob'; readonly session: string; readonly name: string; readonly body: string }
   /** A write without data, which checks whether the file is writable. */

@@ -4,12 +4,13 @@ import type { StatementSync } from 'node:sqlite'
 import { DatabaseSync } from 'node:sqlite'
 import type { DueSession } from '@baton/core/internal'
 import { BatonError, isBatonError } from '@baton/core'
-import type { EntryQuery, FoundEntry, OutdatedEntry } from '@baton/core/internal'
+import type { EntryQuery, FoundEntry, FoundRow, OutboxQuery, OutdatedEntry } from '@baton/core/internal'
 import type { Act, ActOutcome, ActValue } from './acts.ts'
 import type { StoreRequestBody, StoreValue } from './protocol.ts'
 import type { ReadRows } from './record-rows.ts'
 import { prepareDueRows } from './due-rows.ts'
 import { prepareEntryRows } from './entry-rows.ts'
+import { prepareOutboxRows } from './outbox-rows.ts'
 import { prepareRecordRows } from './record-rows.ts'
 import { FILE_VERSION, readFormat } from './schema.ts'
 import type { ListedSession } from './session-rows.ts'
@@ -50,6 +51,8 @@ export interface Database {
   entries(query: EntryQuery): readonly FoundEntry[]
   entry(session: string): string | undefined
   outdated(after: string, rows: number): readonly OutdatedEntry[]
+  outboxRow(session: string, name: string): string | undefined
+  outbox(query: OutboxQuery): readonly FoundRow[]
   /** Epoch of the session's newest owner; `undefined` if there is no such session. */
   epoch(session: string): number | undefined
   snapshot(session: string): FoundSnapshot
@@ -69,6 +72,7 @@ export function openDatabase(init: DatabaseOptions): Database {
   const sessions = prepareSessionRows(db)
   const due = prepareDueRows(db)
   const entries = prepareEntryRows(db, sessions)
+  const outbox = prepareOutboxRows(db, sessions)
   const records = prepareRecordRows(db, sessions, { due, entries })
   const texts = prepareTextRows(db, sessions, records)
   const apply = (act: Act): ActValue => {
@@ -90,12 +94,15 @@ export function openDatabase(init: DatabaseOptions): Database {
           records.remove(row)
           texts.remove(row)
           entries.remove(row)
+          outbox.remove(row)
           sessions.remove(row)
         }
         return undefined
       case 'put-entry':
         entries.put(act.session, act.pos, act.entry)
         return undefined
+      case 'swap-outbox':
+        return outbox.swap(act)
       case 'put-snapshot':
         texts.putSnapshot(act.session, act.pos, act.body)
         return undefined
@@ -118,6 +125,8 @@ export function openDatabase(init: DatabaseOptions): Database {
     entries: entries.find,
     entry: entries.get,
     outdated: entries.outdated,
+    outboxRow: outbox.get,
+    outbox: outbox.find,
     epoch: (session) => sessions.find(session)?.epoch,
     snapshot: texts.snapshot,
     blob: texts.blob,
@@ -225,6 +234,10 @@ export function answerRead(database: Database, request: ReadRequest): StoreValue
       return database.entry(request.session)
     case 'outdated':
       return database.outdated(request.after, request.rows)
+    case 'outbox-row':
+      return database.outboxRow(request.session, request.name)
+    case 'outbox':
+      return database.outbox(request.query)
     case 'epoch':
       return database.epoch(request.session)
     case 'snapshot':

@@ -1,5 +1,5 @@
 // Messages between the main thread and the threads of a SQLite store.
-import type { DueSession, EntryQuery, FoundEntry, OutdatedEntry } from '@baton/core/internal'
+import type { DueSession, EntryQuery, FoundEntry, FoundRow, OutboxQuery, OutdatedEntry } from '@baton/core/internal'
 import type { Act, ActOutcome } from './acts.ts'
 import type { ReadRows } from './record-rows.ts'
 import type { ListedSession } from './session-rows.ts'
@@ -15,6 +15,8 @@ export type StoreRequestBody =
   | { readonly type: 'entries'; readonly query: EntryQuery }
   | { readonly type: 'entry'; readonly session: string }
   | { readonly type: 'outdated'; readonly after: string; readonly rows: number }
+  | { readonly type: 'outbox-row'; readonly session: string; readonly name: string }
+  | { readonly type: 'outbox'; readonly query: OutboxQuery }
   | { readonly type: 'epoch'; readonly session: string }
   | { readonly type: 'snapshot'; readonly session: string }
   | { readonly type: 'blob'; readonly session: string; readonly name: string }
@@ -38,6 +40,7 @@ export type StoreValue =
   | readonly FoundEntry[]
   | readonly OutdatedEntry[]
   | readonly DueSession[]
+  | readonly FoundRow[]
   | string
   | number
   | undefined

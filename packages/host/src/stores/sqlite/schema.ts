@@ -4,6 +4,7 @@ import { BatonError } from '@baton/core'
 import { DUE_TABLE } from './due-rows.ts'
 import type { SessionRow } from './hashes.ts'
 import { hashRow } from './hashes.ts'
+import { OUTBOX_TABLE } from './outbox-rows.ts'
 import { inTransaction } from './transaction.ts'
 
 /**
@@ -46,7 +47,7 @@ const OPENING =
 const TABLES = `
 CREATE TABLE format (version INTEGER NOT NULL); INSERT INTO format (version) VALUES (${FILE_VERSION});
 ${EPOCHS} INSERT INTO epochs (last) VALUES (0);
-${SESSIONS} ${SESSION_INDEXES} ${DUE_TABLE}
+${SESSIONS} ${SESSION_INDEXES} ${DUE_TABLE} ${OUTBOX_TABLE}
 CREATE TABLE records (id INTEGER PRIMARY KEY, body TEXT NOT NULL, hash TEXT);
 CREATE TABLE snapshots (session INTEGER PRIMARY KEY, body TEXT NOT NULL, hash TEXT, pos INTEGER);
 CREATE TABLE blobs (session INTEGER NOT NULL, name TEXT NOT NULL, body TEXT NOT NULL, hash TEXT, UNIQUE (session, name));
@@ -105,7 +106,7 @@ export function prepareTables(db: DatabaseSync, path: string): void {
       db.exec(`${ENTRIES} INSERT INTO outdated SELECT key FROM sessions WHERE root IS NULL AND pos >= 0;
         UPDATE format SET version = ${FILE_VERSION};`)
     })
-  db.exec(DUE_TABLE)
+  db.exec(`${DUE_TABLE} ${OUTBOX_TABLE}`)
 }
 
 /** Whether no program has stored anything in the file, or marked it as its own. */

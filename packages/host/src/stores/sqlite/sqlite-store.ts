@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import type {
   DueSession,
   FoundEntry,
+  FoundRow,
   ListOptions,
   OutdatedEntry,
   OwnedLogStore,
@@ -157,6 +158,11 @@ export function createSqliteFile(thread: StoreThread, { path, readOnly, warn, le
       },
     },
     entries: openEntries(thread),
+    outbox: {
+      get: (session, name) => read<string | undefined>({ type: 'outbox-row', session, name }),
+      swap: (session, name, was, row) => write<boolean>({ type: 'swap-outbox', session, name, was, row }),
+      find: (query) => read<readonly FoundRow[]>({ type: 'outbox', query }),
+    },
     health: () => findHealth(thread, readOnly),
     heartbeat: {
       read: () => read<string | undefined>({ type: 'blob', session: HEARTBEAT, name: HEARTBEAT }),
@@ -193,7 +199,10 @@ async function resume({ read }: StoreThread, leases: LeaseBook, former: FormerLe
 /** Not a session's name: it has no records and is in no list. */
 const HEARTBEAT = '\0heartbeat'
 
-type Logs = Omit<OwnedLogStore, keyof Ownership | 'snapshots' | 'blobs' | 'entries' | 'health' | 'heartbeat' | 'close'>
+type Logs = Omit<
+  OwnedLogStore,
+  keyof Ownership | 'snapshots' | 'blobs' | 'entries' | 'outbox' | 'health' | 'heartbeat' | 'close'
+>
 
 function openLogs({ read, write }: StoreThread, path: string, leases: LeaseBook): Logs {
   const pace = new ReadPace()

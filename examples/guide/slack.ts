@@ -1,0 +1,52 @@
+// A payment that people decide in Slack. This program answers in Slack's place; leave `fetch` out, take the token and the
+// secret from your app, and it is Slack.
+import { createScriptedModel } from '@baton/host/testing'
+import { createHost, defineAgent, tool } from '@baton/host'
+import { createSlack } from '@baton/notices/slack'
+import { createNodeListener } from '@baton/server/http'
+import { createServer } from 'node:http'
+
+const slack = createSlack({
+  botToken: process.env['SLACK_BOT_TOKEN'] ?? 'xoxb-example',
+  signingSecret: process.env['SLACK_SIGNING_SECRET'] ?? 'the signing secret of the app',
+  channel: 'C0123456789',
+  fetch: async (url, init) => {
+    const request = new Request(url, init)
+    const { text } = (await request.json()) as { text: string }
+    console.log(request.url.replace('https://slack.com/api/', ''), '|', text)
+    return Response.json({ ok: true, channel: 'C0123456789', ts: '1700000000.000100' })
+  },
+})
+
+const pay = tool({
+  name: 'pay',
+  description: 'Pays an invoice',
+  input: { type: 'object', properties: { euros: { type: 'number' } }, required: ['euros'] },
+  effect: 'once',
+  approval: true,
+  deciders: { people: ['slack:T0ACME:U0MIA'] },
+  describe: ({ euros }) => ({ title: `Pay ${euros} euros` }),
+  execute: ({ euros }) => `paid ${euros}`,
+})
+const model = createScriptedModel({
+  steps: [{ calls: [{ name: 'pay', arguments: { euros: 40 } }] }, { text: 'It is paid.' }],
+})
+const host = createHost({ agent: defineAgent({ name: 'shop', model, tools: [pay] }), notify: [slack.notices] })
+const server = createServer(createNodeListener(slack.handler(host))).listen() // for /slack/events and /slack/interactivity
+
+const session = await host.session('ann')
+const turn = session.send('Pay 40 euros.')
+for await (const event of turn)
+  if (event.type === 'approval-requested') {
+    await new Promise((resolve) => setTimeout(resolve, 500))
+    // A click of Mia does the same.
+    await host.decide(
+      'ann',
+      { approvalId: event.approvalId, decision: 'approve' },
+      { by: { id: 'slack:T0ACME:U0MIA' } },
+    )
+  }
+console.log((await turn.answer).text)
+await new Promise((resolve) => setTimeout(resolve, 500))
+await host.stop()
+server.close()

@@ -1,0 +1,287 @@
+// Notices: what destinations hear, in which order, after failures, kills and restarts, and what is given up.
+import type { DeadNotice, Notice, NoticeDestination, NoticeFailure } from '@baton/core/internal'
+import { BatonError, createHost, defineAgent, tool } from '@baton/host'
+import { expect, test } from 'vitest'
+import type { ManualTime } from './test-world.test-kit.ts'
+import {
+  createManualTime,
+  createProcess,
+  createSharedStore,
+  createTestWorld,
+  LEASE_MS,
+  noUnhandledRejections,
+  ownStore,
+} from './test-world.test-kit.ts'
+
+noUnhandledRejections()
+
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
+const steps = () => ({ text: 'done' })
+
+interface Receiver extends NoticeDestination {
+  /** Notices in the order in which they were taken. */
+  readonly taken: Notice[]
+  /** Milliseconds at which each attempt came. */
+  readonly attemptsMs: number[]
+  answer: (notice: Notice, signal: AbortSignal) => NoticeFailure | void | Promise<NoticeFailure | void>
+}
+
+function createReceiver(time: ManualTime, options: Partial<NoticeDestination> = {}): Receiver {
+  const receiver: Receiver = {
+    name: 'shop',
+    ...options,
+    taken: [],
+    attemptsMs: [],
+    answer: () => {},
+    send: async (notice, { signal }) => {
+      receiver.attemptsMs.push(time.nowMs())
+      const failure = await receiver.answer(notice, signal)
+      if (!failure) receiver.taken.push(notice)
+      return failure
+    },
+  }
+  return receiver
+}
+
+const typesOf = (receiver: Receiver): readonly string[] => receiver.taken.map(({ type }) => type)
+
+const pay = tool({
+  name: 'pay',
+  description: 'Pays',
+  input: { type: 'object', properties: { euros: { type: 'number' } }, required: ['euros'] },
+  effect: 'once',
+  approval: true,
+  execute: () => 'paid',
+})
+const paying = [{ calls: [{ name: 'pay', arguments: { euros: 40 } }] }, { text: 'Paid.' }]
+
+test('a request for a person, its decision and the end of the turn are told in this order, once each', async () => {
+  const time = createManualTime()
+  const receiver = createReceiver(time)
+  const world = createTestWorld({ time, steps: paying, tools: [pay], host: { notify: [receiver] } })
+  const session = await world.open()
+  const turn = session.send('Pay 40 euros.')
+  await time.pass(1000)
+  const [asked] = receiver.taken
+  const [request] = await session.approvals()
+  expect(asked).toMatchObject({
+    type: 'approval.requested',
+    data: {
+      session: 'tested',
+      agent: 'tested',
+      principal: { id: 'anonymous' },
+      approvalId: request?.approvalId,
+      callId: request?.callId,
+      tool: 'pay',
+      expiresAt: new Date(request?.expiresAtMs ?? 0).toISOString(),
+    },
+  })
+  expect(asked?.id).toMatch(/^notice_[\w-]{43}$/)
+  expect(JSON.stringify(asked)).not.toMatch(/euros/) // no text and no arguments
+  await session.decide({ approvalId: request?.approvalId ?? '', decision: 'approve' })
+  await time.until(turn.answer)
+  await time.pass(1000)
+  expect(typesOf(receiver)).toEqual(['approval.requested', 'approval.decided', 'turn.finished'])
+  expect(receiver.taken[1]?.data).toMatchObject({ decision: 'approve', by: { id: 'anonymous' } })
+  expect(receiver.taken[2]?.data).toMatchObject({ turn: 1, outcome: 'answered' })
+  expect(new Set(receiver.taken.map(({ id }) => id)).size).toBe(3)
+})
+
+test('a destination gets only the kinds that it names, and a failed turn is a failed session', async () => {
+  const time = createManualTime()
+  const receiver = createReceiver(time, { types: ['session.failed'] })
+  const fail = { error: new BatonError({ code: 'model_auth_failed', message: 'no key' }) }
+  const world = createTestWorld({ time, steps: [{ text: 'well' }, fail], host: { notify: [receiver] } })
+  const session = await world.open()
+  await time.until(session.send('One.').answer)
+  await time.until(session.send('Two.').answer.catch(() => undefined))
+  await time.pass(HOUR_MS)
+  expect(typesOf(receiver)).toEqual(['session.failed'])
+  expect(receiver.taken[0]?.data).toMatchObject({ turn: 2, error: { code: expect.any(String) as string } })
+})
+
+test('an old session does not tell its history when a host begins to tell', async () => {
+  const time = createManualTime()
+  const store = ownStore()
+  const before = createTestWorld({ time, store, steps })
+  await time.until((await before.open()).send('One.').answer)
+  await time.until(before.host.stop())
+  const receiver = createReceiver(time)
+  const after = createTestWorld({ time, store, steps, host: { notify: [receiver] } })
+  await time.until((await after.open()).send('Two.').answer)
+  await time.pass(1000)
+  expect(receiver.taken.map(({ data }) => data['turn'])).toEqual([2])
+})
+
+test('a failing notice is repeated with growing delays, holds up later ones of its session, and none of another', async () => {
+  const time = createManualTime()
+  const receiver = createReceiver(time)
+  receiver.answer = ({ data }) =>
+    data.session === 'tested' && time.nowMs() < 2_000_000 ? { message: 'no' } : undefined
+  const world = createTestWorld({ time, steps, host: { notify: [receiver] } })
+  const session = await world.open()
+  await time.until(session.send('One.').answer)
+  await time.until(session.send('Two.').answer)
+  const other = await time.until(world.host.session('other'))
+  await time.until(other.send('Three.').answer)
+  await time.pass(1000)
+  expect(receiver.taken.map(({ data }) => data.session)).toEqual(['other'])
+  await time.pass(2 * HOUR_MS)
+  expect(receiver.taken.map(({ data }) => [data.session, data['turn']])).toEqual([
+    ['other', 1],
+    ['tested', 1],
+    ['tested', 2],
+  ])
+  const [first = 0, , second = 0, third = 0, fourth = 0] = receiver.attemptsMs
+  for (const [gapMs, meantMs] of [
+    [second - first, 5000],
+    [third - second, 5 * MINUTE_MS],
+    [fourth - third, 30 * MINUTE_MS],
+  ] as const) {
+    expect(gapMs).toBeGreaterThanOrEqual(meantMs * 0.8)
+    expect(gapMs).toBeLessThanOrEqual(meantMs * 1.2 + 10)
+  }
+})
+
+test('after its last attempt a notice is dead and listed, survives a restart, and can be sent once more', async () => {
+  const time = createManualTime()
+  const store = ownStore()
+  const receiver = createReceiver(time, { retriesMs: [1000, 1000] })
+  receiver.answer = ({ data }) => (data['turn'] === 1 ? { message: 'HTTP 500' } : undefined)
+  const world = createTestWorld({ time, store, steps, host: { notify: [receiver] } })
+  const session = await world.open()
+  await time.until(session.send('One.').answer)
+  await time.until(session.send('Two.').answer)
+  await time.pass(MINUTE_MS)
+  expect(receiver.attemptsMs).toHaveLength(4)
+  expect(receiver.taken.map(({ data }) => data['turn'])).toEqual([2])
+  expect(world.warnings).toContain('a notice is given up')
+  await time.until(world.host.stop())
+  const next = createTestWorld({ time, store, steps, host: { notify: [receiver] } })
+  const { dead, cursor } = await time.until(next.host.notices.dead())
+  expect([dead.length, cursor]).toEqual([1, undefined])
+  const [one] = dead as readonly [DeadNotice]
+  expect(one).toMatchObject({ destination: 'shop', attempts: 3, error: 'HTTP 500', notice: { data: { turn: 1 } } })
+  await expect(time.until(next.host.notices.redeliver(one))).rejects.toMatchObject({ code: 'api_unavailable' })
+  receiver.answer = () => {}
+  await time.until(next.host.notices.redeliver(one))
+  expect(receiver.taken.at(-1)?.id).toBe(one.notice.id)
+  expect((await time.until(next.host.notices.dead())).dead).toEqual([])
+  await expect(time.until(next.host.notices.redeliver(one))).rejects.toMatchObject({ code: 'invalid_option' })
+})
+
+test('a destination that asks for time gets it, and one that is gone gets nothing more until a restart', async () => {
+  const time = createManualTime()
+  const store = ownStore()
+  const receiver = createReceiver(time)
+  receiver.answer = () => ({ message: 'slowly', retryAfterMs: 20 * MINUTE_MS })
+  const world = createTestWorld({ time, store, steps, host: { notify: [receiver] } })
+  const session = await world.open()
+  await time.until(session.send('One.').answer)
+  await time.pass(19 * MINUTE_MS)
+  expect(receiver.attemptsMs).toHaveLength(1)
+  receiver.answer = () => ({ message: 'HTTP 410', isGone: true })
+  await time.pass(2 * MINUTE_MS)
+  expect(receiver.attemptsMs).toHaveLength(2)
+  await time.until(session.send('Two.').answer)
+  await time.pass(10 * HOUR_MS)
+  expect(receiver.attemptsMs).toHaveLength(2)
+  expect(world.warnings).toContain('a destination of notices is gone, and gets no more from this host')
+  await time.until(world.host.stop())
+  receiver.answer = () => {}
+  const next = createTestWorld({ time, store, steps, host: { notify: [receiver] } })
+  await time.until(next.host.recover())
+  await time.pass(MINUTE_MS)
+  expect(receiver.taken.map(({ data }) => data['turn'])).toEqual([1, 2])
+})
+
+test('a destination that hangs slows no turn, and its attempt ends by the clock', async () => {
+  const time = createManualTime()
+  const receiver = createReceiver(time)
+  const signals: AbortSignal[] = []
+  receiver.answer = (_, signal) => {
+    signals.push(signal)
+    return new Promise(() => {})
+  }
+  const world = createTestWorld({ time, steps, host: { notify: [receiver] } })
+  const session = await world.open()
+  const beganMs = time.nowMs()
+  for (const text of ['One.', 'Two.', 'Three.']) await time.until(session.send(text).answer)
+  expect(time.nowMs()).toBe(beganMs)
+  await time.pass(15_000)
+  expect(signals.map(({ aborted }) => aborted)).toEqual([true])
+})
+
+test('what a dead host left is told by the next one, with the same id', async () => {
+  const { time, store } = createSharedStore()
+  const receiver = createReceiver(time)
+  receiver.answer = () => new Promise(() => {})
+  const ids: string[] = []
+  const noting: NoticeDestination = {
+    ...receiver,
+    send: async (notice, context) => {
+      ids.push(notice.id)
+      return await receiver.send(notice, context)
+    },
+  }
+  const dead = createProcess(time, store, { steps, host: { notify: [noting] } })
+  await time.until((await dead.open()).send('One.').answer)
+  await time.settle()
+  expect(ids).toHaveLength(1)
+  dead.die()
+  receiver.answer = () => {}
+  const next = createProcess(time, store, { steps, host: { notify: [noting] } })
+  await time.until(next.host.recover({ everyMs: 5000 }))
+  await time.pass(LEASE_MS + MINUTE_MS)
+  expect(new Set(ids).size).toBe(1)
+  expect(receiver.taken.map(({ data }) => data['turn'])).toEqual([1])
+})
+
+test('of two hosts over one store one tells each notice, whichever had the session', async () => {
+  const { time, store } = createSharedStore()
+  const receiver = createReceiver(time, { retriesMs: Array.from({ length: 10 }, () => 1000) })
+  const hosts = [0, 1].map(() => createProcess(time, store, { steps, host: { notify: [receiver] } }))
+  for (const { host } of hosts) await time.until(host.recover({ everyMs: MINUTE_MS }))
+  receiver.answer = () => ({ message: 'not now' })
+  for (let turn = 0; turn < 6; turn++) {
+    const session = await time.until((hosts[turn % 2] ?? hosts[0])!.host.session('tested'))
+    await time.until(session.send(`Turn ${turn}.`).answer)
+    await session.close()
+    await time.pass(100)
+  }
+  receiver.answer = () => {}
+  await time.pass(HOUR_MS)
+  expect(receiver.taken.map(({ data }) => data['turn'])).toEqual([1, 2, 3, 4, 5, 6])
+})
+
+test('a removed session tells nothing more, and the next one of its name has other ids', async () => {
+  const time = createManualTime()
+  const receiver = createReceiver(time)
+  const world = createTestWorld({ time, steps, host: { notify: [receiver] } })
+  receiver.answer = () => ({ message: 'not now' })
+  await time.until((await world.open()).send('One.').answer)
+  await time.pass(100)
+  await time.until(world.host.remove('tested'))
+  receiver.answer = () => {}
+  await time.pass(HOUR_MS)
+  expect(receiver.taken).toEqual([])
+  await time.until((await world.open()).send('One.').answer)
+  await time.pass(100)
+  expect(receiver.taken.map(({ data }) => data['turn'])).toEqual([1])
+})
+
+test.each<[string, unknown, RegExp]>([
+  ['no list', { name: 'a' }, /an array of destinations/],
+  ['no destination', ['https://example.com'], /destinations with a name and a function send/],
+  ['a name with a space', [{ name: 'a b', send: () => {} }], /1 to 64 letters/],
+  ['one name twice', [1, 2].map(() => ({ name: 'a', send: () => {} })), /two destinations named "a"/],
+  ['an unknown kind', [{ name: 'a', types: ['turn.begun'], send: () => {} }], /must be among/],
+  ['a delay that is none', [{ name: 'a', retriesMs: [-1], send: () => {} }], /delays up to a day/],
+  ['no time', [{ name: 'a', timeoutMs: 0, send: () => {} }], /100 to 120000/],
+])('%s as notify is refused', (_, notify, message) => {
+  const agent = defineAgent({ name: 'a', model: 'offline' })
+  expect(() => createHost({ agent, notify: notify as never })).toThrow(
+    expect.objectContaining({ code: 'invalid_option', message: expect.stringMatching(message) as string }),
+  )
+})

@@ -1,0 +1,210 @@
+// The notices of a host: which destinations hear of a session's records, when they are due, and what was given up.
+import type { Clock, DeadNotices, FoundRow, Logger, NoticeDestination, Timers } from '@baton/core/internal'
+import {
+  BatonError,
+  checkFields,
+  checkKinds,
+  describeValue,
+  isJsonObject,
+  NOTICE_TYPES,
+  parseJson,
+} from '@baton/core/internal'
+import type { SessionRecord, State } from '@baton/core/machine'
+import { describeThrown, readNotices } from '@baton/runtime'
+import type { LooksOptions } from './due-looks.ts'
+import { DueLooks } from './due-looks.ts'
+import { NoticeLane } from './notice-lane.ts'
+import { DEAD_LIST, nameDead, readDead } from './notice-rows.ts'
+import type { LimitedStore } from './store-in-time.ts'
+
+export interface NoticesOptions {
+  readonly destinations: readonly NoticeDestination[]
+  readonly store: LimitedStore
+  readonly clock: Clock
+  readonly timers: Timers
+  readonly log: Logger
+  readonly digest: (text: string) => string
+  readonly owner: string
+}
+
+/** Milliseconds that attempts may take to end while the host stops. */
+const STOP_MS = 5000
+const DEAD_LIMIT = 50
+const DEAD_LIMIT_MAX = 200
+
+export class Notices {
+  readonly #lanes: ReadonlyMap<string, NoticeLane>
+  readonly #init: NoticesOptions
+  readonly #looks: DueLooks
+  /** Writes to the outbox in progress, by session. Each resolves to whether it succeeded. */
+  readonly #writing = new Map<string, Promise<boolean>>()
+
+  constructor(init: NoticesOptions) {
+    this.#init = init
+    this.#looks = new DueLooks({ ...init, what: 'due notices', look: () => this.#look() })
+    const onDue = (dueMs: number): void => this.#looks.note(dueMs)
+    this.#lanes = new Map(
+      init.destinations.map((destination) => [destination.name, new NoticeLane({ ...init, destination, onDue })]),
+    )
+  }
+
+  /** Begins to send the notices of closed sessions and dead hosts. */
+  start(options?: LooksOptions): void {
+    if (this.#lanes.size > 0) this.#looks.start(options)
+  }
+
+  /**
+   * Called when a session has been opened, before it does anything more. `fromPos`: the first record of this process.
+   * @throws BatonError `store_failed`
+   */
+  async begin({ session, birth }: State, fromPos: number): Promise<void> {
+    if (this.#lanes.size === 0) return
+    await Promise.all([...this.#lanes.values()].map((lane) => lane.begin(session, birth, fromPos)))
+    this.#looks.start()
+    for (const lane of this.#lanes.values()) this.#write(session, lane.check(session))
+  }
+
+  /** Called for each record that this host commits. */
+  note(session: string, record: SessionRecord): void {
+    if (this.#lanes.size === 0) return
+    const notices = readNotices(record)
+    for (const lane of this.#lanes.values())
+      if (notices.some((notice) => lane.wants(notice))) this.#write(session, lane.mark(session))
+  }
+
+  /** Resolves to whether the outbox knows of everything that the session has to tell. Never rejects. */
+  settled(session: string): Promise<boolean> | undefined {
+    return this.#writing.get(session)
+  }
+
+  async stop(): Promise<void> {
+    this.#looks.stop()
+    await Promise.all([...this.#writing.values(), ...[...this.#lanes.values()].map((lane) => lane.stop(STOP_MS))])
+  }
+
+  #write(session: string, work: Promise<void>): void {
+    const written = work.then(
+      () => true,
+      (cause: unknown) => {
+        this.#init.log.warn('the notices of a session could not be noted', { session, cause: describeThrown(cause) })
+        return false
+      },
+    )
+    const former = this.#writing.get(session) ?? Promise.resolve(true)
+    const all: Promise<boolean> = Promise.all([former, written]).then((done) => {
+      if (this.#writing.get(session) === all) this.#writing.delete(session)
+      return done.every(Boolean)
+    })
+    this.#writing.set(session, all)
+  }
+
+  async #look(): Promise<{ readonly nextMs: number; readonly isDone: boolean }> {
+    const looked = await Promise.all([...this.#lanes.values()].map((lane) => lane.look()))
+    return {
+      nextMs: Math.min(...looked.map(({ nextMs }) => nextMs)),
+      isDone: looked.every(({ isDone }) => isDone),
+    }
+  }
+
+  /** The methods of the host. */
+  readonly methods: DeadNotices = {
+    dead: async (query = {}) => {
+      checkFields(query, { what: 'notices.dead', code: 'invalid_option', fields: new Set(Object.keys(DEAD_KINDS)) })
+      checkKinds(query, { what: 'notices.dead', code: 'invalid_option', kinds: DEAD_KINDS })
+      const { cursor, limit = DEAD_LIMIT } = query
+      const after = cursor === undefined ? {} : { after: readPlace(cursor) }
+      const found = await this.#init.store.outbox.find({ list: DEAD_LIST, limit, ...after })
+      const last = found.length === limit ? found.at(-1) : undefined
+      return { dead: found.flatMap((row) => readDead(row) ?? []), ...(last && { cursor: writePlace(last) }) }
+    },
+    redeliver: async (dead) => {
+      const { destination, notice } = await this.#findDead(dead)
+      const lane = this.#lanes.get(destination)
+      if (!lane) throw createUnknownError(`this host has no destination of notices named "${destination}"`)
+      const failure = await lane.send(notice)
+      if (failure)
+        throw new BatonError({ code: 'api_unavailable', message: `${destination} did not take it: ${failure.message}` })
+      await this.methods.drop(dead)
+    },
+    drop: async ({ destination, notice }) => {
+      const { outbox } = this.#init.store
+      const [session, name] = [notice.data.session, nameDead(destination, notice.id)]
+      const body = await outbox.get(session, name)
+      if (body !== undefined) await outbox.swap(session, name, body)
+    },
+  }
+
+  async #findDead({ destination, notice }: Parameters<DeadNotices['redeliver']>[0]) {
+    const body = await this.#init.store.outbox.get(notice.data.session, nameDead(destination, notice.id))
+    const dead = body === undefined ? undefined : readDead({ body })
+    if (!dead) throw createUnknownError(`${destination} has no dead notice ${notice.id}`)
+    return dead
+  }
+}
+
+const DEAD_KINDS = {
+  cursor: 'text',
+  limit: { unit: 'notices', least: 1, most: DEAD_LIMIT_MAX },
+} as const
+
+function createUnknownError(message: string): BatonError {
+  return new BatonError({ code: 'invalid_option', message, hint: 'List the dead notices again.' })
+}
+
+function writePlace({ atMs, session, name }: FoundRow): string {
+  return JSON.stringify([atMs, session, name])
+}
+
+/** @throws BatonError `invalid_option` */
+function readPlace(cursor: string): Pick<FoundRow, 'atMs' | 'session' | 'name'> {
+  const parsed = parseJson(cursor)
+  const [atMs, session, name] = parsed.ok && Array.isArray(parsed.value) ? (parsed.value as readonly unknown[]) : []
+  if (Number.isSafeInteger(atMs) && typeof session === 'string' && typeof name === 'string')
+    return { atMs: Number(atMs), session, name }
+  throw new BatonError({
+    code: 'invalid_option',
+    message: `notices.dead has no page ${describeValue(cursor)}`,
+    hint: 'Pass the cursor of the page before, or none for the first page.',
+  })
+}
+
+const NAME = /^[A-Za-z0-9._-]{1,64}$/
+const TIMEOUT_MS = { least: 100, most: 120_000 }
+const RETRIES_MAX = 20
+
+/** @throws BatonError `invalid_option` */
+export function checkDestinations(notify: unknown): asserts notify is readonly NoticeDestination[] {
+  if (!Array.isArray(notify)) throw wrong(`notify must be an array of destinations, not ${describeValue(notify)}`)
+  const names = new Set<string>()
+  for (const one of notify as readonly unknown[]) {
+    if (!isJsonObject(one) || typeof one['send'] !== 'function')
+      throw wrong(`notify must have destinations with a name and a function send, not ${describeValue(one)}`)
+    const { name, types = [], retriesMs = [], timeoutMs = TIMEOUT_MS.most } = one as Readonly<Record<string, unknown>>
+    if (typeof name !== 'string' || !NAME.test(name))
+      throw wrong(
+        `the name of a destination must be 1 to 64 letters, digits, ".", "_" or "-", not ${describeValue(name)}`,
+      )
+    if (names.has(name)) throw wrong(`notify has two destinations named "${name}"`)
+    names.add(name)
+    const known: readonly unknown[] = NOTICE_TYPES
+    if (!Array.isArray(types) || types.some((type) => !known.includes(type)))
+      throw wrong(`types of "${name}" must be among ${NOTICE_TYPES.join(', ')}, not ${describeValue(types)}`)
+    const isDelay = (ms: unknown): boolean => typeof ms === 'number' && ms >= 0 && ms <= 86_400_000
+    if (!Array.isArray(retriesMs) || retriesMs.length > RETRIES_MAX || !retriesMs.every(isDelay))
+      throw wrong(
+        `retriesMs of "${name}" must be at most ${RETRIES_MAX} delays up to a day, not ${describeValue(retriesMs)}`,
+      )
+    if (typeof timeoutMs !== 'number' || !(timeoutMs >= TIMEOUT_MS.least && timeoutMs <= TIMEOUT_MS.most))
+      throw wrong(
+        `timeoutMs of "${name}" must be ${TIMEOUT_MS.least} to ${TIMEOUT_MS.most}, not ${describeValue(timeoutMs)}`,
+      )
+  }
+}
+
+function wrong(message: string): BatonError {
+  return new BatonError({
+    code: 'invalid_option',
+    message,
+    hint: 'Write notify: [webhook({ url, secret })], with webhook of @baton/notices.',
+  })
+}

@@ -1,0 +1,69 @@
+// Slack's Web API: one method at a time over `fetch`. It does not try again; the outbox of notices and Slack's own retries do.
+import type { JsonObject } from '@baton/core/internal'
+import { BatonError, isJsonObject, parseJson } from '@baton/core/internal'
+import { readRetryAfter } from '../shared/retry-after.ts'
+
+export interface SlackApiOptions {
+  readonly botToken: string
+  readonly apiUrl: string
+  readonly fetch: typeof fetch
+}
+
+export interface SlackApi {
+  /**
+   * @throws BatonError `api_refused` (Slack's word for it in `data.error`), `api_unauthorized` (the token), `api_rate_limited`
+   * (`data.retryAfterMs`), `api_failed`, `api_unavailable`, `api_malformed`
+   */
+  call(method: string, args: JsonObject, signal?: AbortSignal): Promise<JsonObject>
+}
+
+/** Milliseconds for a call without a signal. */
+const TIMEOUT_MS = 15_000
+/** Slack's words that say that the token does not work. */
+const TOKEN_ERRORS: ReadonlySet<string> = new Set([
+  'invalid_auth',
+  'not_authed',
+  'account_inactive',
+  'token_revoked',
+  'token_expired',
+])
+const WORDS = 300
+
+export function createSlackApi({ botToken, apiUrl, fetch: send }: SlackApiOptions): SlackApi {
+  return {
+    call: async (method, args, signal = AbortSignal.timeout(TIMEOUT_MS)) => {
+      const headers = { authorization: `Bearer ${botToken}`, 'content-type': 'application/json; charset=utf-8' }
+      const init = { method: 'POST', headers, body: JSON.stringify(args), redirect: 'error', signal } as const
+      let response: Response
+      let text: string
+      try {
+        response = await send(`${apiUrl}${method}`, init)
+        text = await response.text()
+      } catch (cause) {
+        const why = cause instanceof Error ? cause.message : String(cause)
+        throw new BatonError({ code: 'api_unavailable', message: `Slack could not be reached: ${why.slice(0, WORDS)}` })
+      }
+      return readAnswer(method, response, text)
+    },
+  }
+}
+
+/** Slack says with status 200 that it refuses. */
+function readAnswer(method: string, { status, headers }: Response, text: string): JsonObject {
+  const parsed = parseJson(text)
+  const answer = parsed.ok && isJsonObject(parsed.value) ? parsed.value : undefined
+  const error = typeof answer?.['error'] === 'string' ? answer['error'] : undefined
+  if (status === 429 || error === 'ratelimited' || error === 'rate_limited') {
+    const retryAfterMs = readRetryAfter(headers.get('retry-after'))
+    const data = retryAfterMs === undefined ? {} : { retryAfterMs }
+    throw new BatonError({ code: 'api_rate_limited', message: `Slack limits ${method}`, data })
+  }
+  if (status >= 500) throw new BatonError({ code: 'api_failed', message: `Slack answered ${method} with ${status}` })
+  if (answer?.['ok'] === true) return answer
+  if (error === undefined)
+    throw new BatonError({ code: 'api_malformed', message: `Slack answered ${method} with ${status} and no result` })
+  const code = TOKEN_ERRORS.has(error) ? 'api_unauthorized' : 'api_refused'
+  const details = JSON.stringify(answer?.['response_metadata'] ?? '').slice(0, WORDS)
+  const more = details === '""' ? '' : `: ${details}`
+  throw new BatonError({ code, message: `Slack refused ${method}: ${error}${more}`, data: { error } })
+}

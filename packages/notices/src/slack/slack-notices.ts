@@ -1,0 +1,182 @@
+// Slack as a destination of notices: posts requests for people, rewrites them once they are decided, and posts answers into
+// the threads in which conversations live. What it posted is noted with the session, so that a repeated notice posts little.
+import type {
+  JsonObject,
+  Notice,
+  NoticeContext,
+  NoticeDestination,
+  NoticeFailure,
+  WaitingApproval,
+} from '@baton/core/internal'
+import { isBatonError, isJsonObject, parseJson } from '@baton/core/internal'
+import { describeThrown } from '@baton/runtime'
+import { readText } from './read-text.ts'
+import { closeRequest, escape, writeRequest } from './request-message.ts'
+import type { ButtonSeal } from './sealed-button.ts'
+import { digestInput } from './sealed-button.ts'
+import type { SlackApi } from './slack-api.ts'
+import { threadOfSession } from './slack-people.ts'
+
+/** A channel of Slack, or a thread in it. */
+export interface SlackPlace {
+  /** Id of a channel that the app is a member of. */
+  readonly channel: string
+  /** `ts` of a thread's first message. */
+  readonly thread?: string
+}
+
+export interface SlackNoticesOptions extends Pick<NoticeDestination, 'name' | 'retriesMs'> {
+  readonly api: SlackApi
+  readonly seal: ButtonSeal
+  readonly placeOf: (request: WaitingApproval) => SlackPlace | undefined
+  readonly mention: (principal: string) => JsonObject
+}
+
+/** Characters of one message, of at most 12,000 that Slack takes as Markdown. */
+const PIECE_CHARS = 11_000
+/** Slack's words that say that a message can never be changed. */
+const MESSAGE_GONE: ReadonlySet<unknown> = new Set(['message_not_found', 'cant_update_message', 'channel_not_found'])
+
+export function createSlackNotices({ name, retriesMs, ...parts }: SlackNoticesOptions): NoticeDestination {
+  return {
+    name,
+    ...(retriesMs && { retriesMs }),
+    types: ['approval.requested', 'approval.decided', 'turn.finished', 'session.failed'],
+    send: async (notice, context) => {
+      try {
+        await tell({ ...parts, notice, context })
+        return undefined
+      } catch (cause) {
+        return describe(cause)
+      }
+    },
+  }
+}
+
+type Parts = Omit<SlackNoticesOptions, 'name' | 'retriesMs'>
+
+interface Telling extends Parts {
+  readonly notice: Notice
+  readonly context: NoticeContext
+}
+
+async function tell(telling: Telling): Promise<void> {
+  switch (telling.notice.type) {
+    case 'approval.requested':
+      return await postRequest(telling)
+    case 'approval.decided':
+      return await closeDecided(telling)
+    case 'turn.finished':
+    case 'session.failed':
+      return await postEnd(telling)
+    default:
+      return
+  }
+}
+
+async function postRequest(telling: Telling): Promise<void> {
+  const { seal, placeOf, mention, notice, context } = telling
+  const asked = await context.request()
+  const noteName = nameRequest(notice)
+  if (!asked || (await context.notes.get(noteName)) !== undefined) return // it is closed, or was posted before
+  const { session } = notice.data
+  const thread = threadOfSession(session)
+  const place = thread ? { channel: thread.channel, thread: thread.ts } : placeOf(asked)
+  if (!place) return
+  const { approvalId, principal } = asked
+  const value = await seal.seal({ session, approvalId, owner: principal.id, digest: await digestInput(asked.input) })
+  const { text, blocks, shown } = writeRequest(asked, { value, mention })
+  const posted = await post(telling, place, { text, blocks: [...blocks] })
+  await context.notes.put(noteName, JSON.stringify({ ...posted, text, shown }))
+  await context.notes.put('thread', JSON.stringify({ channel: posted.channel, ts: place.thread ?? posted.ts }))
+}
+
+const DECIDED: Readonly<Record<string, string>> = {
+  approve: 'Approved by',
+  edit: 'Approved with other arguments by',
+  deny: 'Denied by',
+}
+
+async function closeDecided({ api, mention, notice, context }: Telling): Promise<void> {
+  const known = readNote(await context.notes.get(nameRequest(notice)))
+  if (!known) return
+  const { channel, ts, text, shown } = known as unknown as Posted // as postRequest noted it
+  const { decision, by } = notice.data as unknown as { readonly decision: string; readonly by: { readonly id: string } }
+  const blocks = closeRequest(shown, DECIDED[decision] ?? 'Decided by', mention(by.id))
+  try {
+    await api.call('chat.update', { channel, ts, text, blocks: [...blocks] }, context.signal)
+  } catch (cause) {
+    if (!isBatonError(cause) || !MESSAGE_GONE.has(cause.data['error'])) throw cause
+  }
+}
+
+/** The answer in the thread of a conversation; elsewhere, what became of the request. */
+async function postEnd(telling: Telling): Promise<void> {
+  const { notice, context } = telling
+  const { session, error } = notice.data
+  const thread = threadOfSession(session)
+  const asked = readNote(await context.notes.get('thread'))
+  const place = thread
+    ? { channel: thread.channel, thread: thread.ts }
+    : asked && { channel: readText(asked, 'channel'), thread: readText(asked, 'ts') }
+  if (!place) return
+  const failed = isJsonObject(error) ? `It failed: ${readText(error, 'message') || readText(error, 'code')}` : undefined
+  const answer = failed ?? (await context.answer()) ?? ''
+  if (!thread) {
+    await post(telling, place, { text: escape(failed ?? `Done: the turn was ${readText(notice.data, 'outcome')}.`) })
+    return await context.notes.put('thread', '{}')
+  }
+  const noteName = `said.${readText(notice.data, 'turn')}`
+  const pieces = splitText(answer)
+  // After a failure in the middle, the rest follows.
+  for (let said = Number((await context.notes.get(noteName)) ?? 0); said < pieces.length; said++) {
+    await post(telling, place, { markdown_text: pieces[said] ?? '' })
+    await context.notes.put(noteName, String(said + 1))
+  }
+}
+
+interface Posted {
+  readonly channel: string
+  readonly ts: string
+  readonly text: string
+  readonly shown: readonly JsonObject[]
+}
+
+async function post(
+  { api, context }: Telling,
+  { channel, thread }: SlackPlace,
+  content: JsonObject,
+): Promise<Pick<Posted, 'channel' | 'ts'>> {
+  const place = { channel, ...(thread !== undefined && { thread_ts: thread }) }
+  const quiet = { unfurl_links: false, unfurl_media: false }
+  const answer = await api.call('chat.postMessage', { ...place, ...content, ...quiet }, context.signal)
+  return { channel: readText(answer, 'channel'), ts: readText(answer, 'ts') }
+}
+
+function nameRequest({ data }: Notice): string {
+  return `request.${readText(data, 'approvalId')}`
+}
+
+function readNote(text: string | undefined): JsonObject | undefined {
+  const parsed = text === undefined ? undefined : parseJson(text)
+  return parsed?.ok && isJsonObject(parsed.value) && parsed.value['channel'] !== undefined ? parsed.value : undefined
+}
+
+/** Cuts a text where a line or a word ends, if one does. */
+export function splitText(text: string, most = PIECE_CHARS): readonly string[] {
+  const pieces: string[] = []
+  for (let rest = text.trim(); rest !== '';) {
+    const head = rest.slice(0, most)
+    const ends =
+      rest.length <= most ? [most] : [head.lastIndexOf('\n'), head.lastIndexOf(' ')].filter((at) => at > most / 2)
+    const at = ends[0] ?? (/[\uD800-\uDBFF]$/.test(head) ? most - 1 : most)
+    pieces.push(rest.slice(0, at))
+    rest = rest.slice(at).trim()
+  }
+  return pieces
+}
+
+function describe(cause: unknown): NoticeFailure {
+  const retryAfterMs = isBatonError(cause) ? cause.data['retryAfterMs'] : undefined
+  return { message: describeThrown(cause), ...(typeof retryAfterMs === 'number' && { retryAfterMs }) }
+}

@@ -1,0 +1,95 @@
+// A host whose agent pays, with Slack as its inbox, for tests.
+import { createScriptedModel } from '@baton/core/testing'
+import type { ScriptedModelOptions } from '@baton/core/testing'
+import type { Store } from '@baton/host'
+import { createHost, createMemoryStore, createNodeEnvironment, defineAgent, tool } from '@baton/host'
+import type { FakeMessage, SlackFake } from '@baton/testing/fake-slack'
+import { BOT_TOKEN, BOT_USER, startSlackFake } from '@baton/testing/fake-slack'
+import { createDeliveries, SIGNING_SECRET } from '@baton/testing/fake-slack-deliveries'
+import type { SlackOptions } from './slack.ts'
+import { createSlack } from './slack.ts'
+
+export const CHANNEL = 'C0PAY'
+export const MANAGER = 'U0MANAGER'
+export const STRANGER = 'U0STRANGER'
+export const MANAGER_ID = 'slack:T0TEAM:U0MANAGER'
+
+export interface SlackWorldOptions {
+  readonly steps?: ScriptedModelOptions['steps']
+  readonly slack?: Partial<SlackOptions>
+  readonly store?: Store
+  readonly fake?: SlackFake
+  /** Fields of the tool `pay`. */
+  readonly pay?: object
+}
+
+export const PAYING: ScriptedModelOptions['steps'] = [
+  { calls: [{ name: 'pay', arguments: { euros: 4000, to: 'Acme' } }] },
+  { text: 'It is paid.' },
+]
+
+export async function startFake(): Promise<SlackFake> {
+  const fake = await startSlackFake()
+  fake.channels.set(CHANNEL, { members: new Set([BOT_USER, MANAGER, STRANGER, 'U0ANN', 'U0BOB']) })
+  fake.channels.set('D0ANN', { members: new Set([BOT_USER, 'U0ANN']), isIm: true })
+  fake.channels.set('C0OTHER', { members: new Set(['U0ANN']) })
+  return fake
+}
+
+export async function createSlackWorld(init: SlackWorldOptions = {}) {
+  const fake = init.fake ?? (await startFake())
+  const store = init.store ?? createMemoryStore({ leaseMs: Infinity })
+  const paid: unknown[] = []
+  const warnings: string[] = []
+  const clock = { aheadMs: 0 }
+  const platform = createNodeEnvironment()
+  const pay = tool({
+    name: 'pay',
+    description: 'Pays',
+    input: {
+      type: 'object',
+      properties: { euros: { type: 'number', maximum: 10_000 }, to: { type: 'string' } },
+      required: ['euros', 'to'],
+    },
+    effect: 'once',
+    approval: true,
+    deciders: { people: [MANAGER_ID] },
+    describe: ({ euros, to }) => ({ title: `Pay ${euros} euros to ${to}` }),
+    execute: (input) => {
+      paid.push(input)
+      return 'paid'
+    },
+    ...init.pay,
+  })
+  const slack = createSlack({
+    botToken: BOT_TOKEN,
+    signingSecret: SIGNING_SECRET,
+    channel: CHANNEL,
+    apiUrl: fake.apiUrl,
+    retriesMs: Array.from({ length: 10 }, () => 20),
+    log: { warn: (message, data) => void warnings.push(`${message} ${JSON.stringify(data)}`) },
+    ...init.slack,
+  })
+  const host = createHost({
+    agent: defineAgent({ name: 'desk', model: createScriptedModel({ steps: init.steps ?? PAYING }), tools: [pay] }),
+    store,
+    environment: {
+      ...platform,
+      clock: {
+        nowMs: () => platform.clock.nowMs() + clock.aheadMs,
+        monotonicMs: () => platform.clock.monotonicMs?.() ?? performance.now(),
+      },
+    },
+    notify: [slack.notices],
+    log: { info: () => {}, warn: (message, data) => void warnings.push(`${message} ${JSON.stringify(data)}`) },
+  })
+  const handler = slack.handler(host)
+  const deliveries = createDeliveries({ slack: fake, app: handler })
+  const newest = (): FakeMessage | undefined => fake.messages.findLast(({ user }) => user === BOT_USER)
+  return { fake, store, paid, warnings, clock, slack, host, handler, deliveries, newest }
+}
+
+/** The words of a message, with its blocks as text. */
+export function wordsOf(message: Pick<FakeMessage, 'text' | 'blocks'> | undefined): string {
+  return `${message?.text ?? ''} ${JSON.stringify(message?.blocks ?? [])}`
+}
