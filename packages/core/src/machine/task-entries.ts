@@ -17,7 +17,7 @@ export function taskBegun(state: State, call: Call, fact: FactOf<'call-settled'>
     task: {
       origin: fact.task ? 'call' : 'interrupt',
       wake: fact.task ? (call.background?.wake ?? 'turn') : 'note',
-      // An interrupt has ended the turn before.
+      // With an interrupt, the turn has already ended.
       asks: fact.task === true && (state.turn ?? state.lastTurn)?.asks === true,
       turn: state.counters.turn,
       ...nextPlace(state),

@@ -100,9 +100,12 @@ export function createHost(options: HostOptions = {}): LocalHost {
   const catalog = createCatalog({ ...options, ...models, ...world, runsChildren: true })
   const leases = createLeases({ store, disk, environment, log, openSessions }, options.address)
   const directory = createDirectory({ store, environment, log }, openSessions)
-  const secrets = options.secrets ?? models?.secrets
-  const findOpen = openSessions.findLive.bind(openSessions)
-  const views = new SessionViewer({ store, environment, log, digest, digestMedia, catalog, secrets, findOpen })
+  const viewed = { store, environment, log, digest, digestMedia, catalog }
+  const views = new SessionViewer({
+    ...viewed,
+    secrets: options.secrets ?? models?.secrets,
+    findOpen: openSessions.findLive.bind(openSessions),
+  })
   const observer = joinObservers(options.log ? [createSessionWarnings(log), ...observers] : observers, log)
   const aborted = new AbortedCalls({ timers: environment.timers, log, abortMs: options.abortMs })
   const left: RecoveryParts = {
@@ -119,10 +122,8 @@ export function createHost(options: HostOptions = {}): LocalHost {
 
   const { isUnrecovered, ...recovery } = createRecovery({ ...left, timers: environment.timers })
   const { remove, removeAlone } = createRemoval({ store, leases, directory, openSessions })
-  const stopRetention =
-    keepMs === undefined
-      ? () => {}
-      : startRetention({ store, environment, log, keepMs, openSessions, isUnrecovered, remove: removeAlone })
+  const retained = { store, environment, log, openSessions, isUnrecovered, remove: removeAlone }
+  const stopRetention = keepMs === undefined ? () => {} : startRetention({ ...retained, keepMs })
   const stop: Engine['stop'] = async ({ drainMs }) => {
     stopRetention()
     recovery.stop()
