@@ -100,12 +100,9 @@ export function createHost(options: HostOptions = {}): LocalHost {
   const catalog = createCatalog({ ...options, ...models, ...world, runsChildren: true })
   const leases = createLeases({ store, disk, environment, log, openSessions }, options.address)
   const directory = createDirectory({ store, environment, log }, openSessions)
-  const viewed = { store, environment, log, digest, digestMedia, catalog }
-  const views = new SessionViewer({
-    ...viewed,
-    secrets: options.secrets ?? models?.secrets,
-    findOpen: openSessions.findLive.bind(openSessions),
-  })
+  const secrets = options.secrets ?? models?.secrets
+  const findOpen = openSessions.findLive.bind(openSessions)
+  const views = new SessionViewer({ store, environment, log, digest, digestMedia, catalog, secrets, findOpen })
   const observer = joinObservers(options.log ? [createSessionWarnings(log), ...observers] : observers, log)
   const aborted = new AbortedCalls({ timers: environment.timers, log, abortMs: options.abortMs })
   const left: RecoveryParts = {
