@@ -19,7 +19,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   server: ['core', 'protocol', 'runtime'],
   temporal: ['core', 'runtime'],
   console: ['client', 'core', 'server'],
-  testing: ['client', 'core', 'host', 'models', 'protocol', 'runtime', 'server', 'tools', 'kits', 'notices'],
+  testing: ['client', 'console', 'core', 'host', 'models', 'protocol', 'runtime', 'server', 'tools', 'kits', 'notices'],
   cli: [
     'client',
     'console',

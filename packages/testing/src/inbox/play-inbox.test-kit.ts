@@ -19,12 +19,14 @@ export interface InboxWorld {
   readonly paidFile: string
   /** The manager decides in this Slack, and not over HTTP. */
   readonly slack?: SlackFake
+  /** The manager decides in the console of the server at this address, and not over HTTP. */
+  readonly decideInConsole?: (origin: string) => Promise<void>
 }
 
 /** Waits while the dead server's lease lasts. */
 const PATIENCE = { timeout: 30_000, interval: 100 }
 
-export async function playInbox({ store, paidFile, slack }: InboxWorld): Promise<void> {
+export async function playInbox({ store, paidFile, slack, decideInConsole }: InboxWorld): Promise<void> {
   const started: StartedCommand[] = []
   const start = async (): Promise<ReturnType<typeof createApp>> => {
     const port = await findFreePort()
@@ -61,6 +63,7 @@ export async function playInbox({ store, paidFile, slack }: InboxWorld): Promise
     const decide = async (): Promise<number> =>
       (await second('mia manager', `/approvals/trip/${asked?.approvalId}`, edit)).status
     if (slack) await editInSlack(slack, second)
+    else if (decideInConsole) await decideInConsole(second.origin)
     else await expect.poll(decide, PATIENCE).toBe(200)
     await expect.poll(() => readPaid(paidFile), PATIENCE).toEqual(['{"amount":70}'])
     const decision = { type: 'approval-decided', decision: 'edit', principal: { id: 'mia' }, note: 'the discount' }
@@ -106,6 +109,7 @@ async function expectOutcome(slack: SlackFake): Promise<void> {
 
 interface App {
   (as: string, path: string, body?: object): Promise<Response>
+  readonly origin: string
   /** Passes on a request of Slack. */
   pass(request: Request): Promise<Response>
 }
@@ -121,7 +125,7 @@ function createApp(origin: string): App {
     const { headers } = request
     return await fetch(origin + new URL(request.url).pathname, { method: 'POST', headers, body: await request.text() })
   }
-  return Object.assign(ask, { pass })
+  return Object.assign(ask, { pass, origin })
 }
 
 interface Asked {

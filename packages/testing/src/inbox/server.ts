@@ -1,5 +1,7 @@
 // A server whose agent pays once a manager approves, over a shared database or a file, for tests that kill it. Its words
 // name the store, its port and the file in which a payment is a line.
+import { createConsole } from '@baton/console'
+import type { Principal } from '@baton/core'
 import { defineAgent, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { createHost, openSqliteStore } from '@baton/host'
@@ -58,16 +60,20 @@ async function serve({ store: place, port, paidFile, leaseMs, slackUrl }: InboxS
   const agent = defineAgent({ name: 'shop', model, tools: [pay] })
   const host = createHost({ agent, store, ...(slack && { notify: [slack.notices] }) })
   if (slack) await host.recover()
-  const handler = createHandler(host, {
-    // A login such as `Bearer mia manager`: a name, then roles.
-    authenticate: ({ headers }) => {
-      const [id, ...roles] = headers.get('authorization')?.split(' ').slice(1) ?? []
-      return id === undefined ? undefined : { id, roles }
-    },
-  })
+  // A login such as `Bearer mia manager`: a name, then roles.
+  const authenticate = ({ headers }: Request): Principal | undefined => {
+    const [id, ...roles] = headers.get('authorization')?.split(' ').slice(1) ?? []
+    return id === undefined ? undefined : { id, roles }
+  }
+  const handler = createHandler(host, { authenticate })
+  const consoleHandler = createConsole(host, { authenticate, roles: { manager: ['see', 'decide'] } })
   const slackHandler = slack?.handler(host)
   const answer = (request: Request): Promise<Response> =>
-    slackHandler && request.url.includes('/slack/') ? slackHandler(request) : handler(request)
+    new URL(request.url).pathname.startsWith('/console')
+      ? consoleHandler(request)
+      : slackHandler && request.url.includes('/slack/')
+        ? slackHandler(request)
+        : handler(request)
   const server = createServer(createNodeListener(answer))
   server.listen(port, '127.0.0.1', () => process.stdout.write('{"event":"listening"}\n'))
 }
