@@ -82,6 +82,20 @@ test('an operator decides for an agent below a session too', async () => {
   expect(await facts('trip', 'approval-decided')).toMatchObject([{ principal: 'mia' }])
 })
 
+test('an operator who does not see a secret cannot put its mark into the arguments', async () => {
+  const shop = createShop()
+  const { ask, read, say, facts } = start({ agent: shop.agent })
+  const approvalId = await say('trip')
+  const { input } = await read<{ input: object }>(`approvals/trip/${approvalId}`, 'mia decide')
+  const edit = { decision: 'edit', input: { ...input, amount: 20 } }
+  const refused = await ask(`approvals/trip/${approvalId}`, 'mia decide', edit)
+  expect([refused.status, await refused.json()]).toMatchObject([400, { error: { code: 'invalid_arguments' } }])
+  expect([await facts('trip', 'approval-decided'), shop.paid]).toEqual([[], []])
+  const other = { decision: 'edit', input: { amount: 20 } }
+  expect((await ask(`approvals/trip/${approvalId}`, 'mia decide', other)).status).toBe(200)
+  await expect.poll(() => shop.paid).toEqual([{ amount: 20 }])
+})
+
 test('an operator without the power to decide decides nothing of others', async () => {
   const { ask, say, facts } = start()
   const approvalId = await say('trip')
