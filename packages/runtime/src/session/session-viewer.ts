@@ -44,10 +44,16 @@ export type ViewedStore = Pick<LogStore, 'read' | 'children'> & { readonly blobs
 
 /** Milliseconds between two looks at a log that another process may write. */
 const LOOK_MS = 1000
+/** Milliseconds that a session without a reader is kept, so that its next reader reads only what is new. */
+const REST_MS = 30_000
+/** Sessions without a reader that are kept; the oldest leave first. */
+const RESTING_MAX = 8
 
 export class SessionViewer implements SessionViews {
   readonly #init: SessionViewerOptions
   readonly #placeholders: Pick<Catalog, 'open'>
+  /** Read by all their views together, the last used last. */
+  readonly #followed = new Map<string, Promise<FollowedSession>>()
 
   constructor(given: SessionViewerOptions) {
     // A reader keeps no texts: those of a request are in the store since it was sent.
@@ -98,20 +104,50 @@ export class SessionViewer implements SessionViews {
   async open(session: string): Promise<SessionView> {
     const { findOpen, environment } = this.#init
     const open = findOpen?.(session)
-    const followed = open ? undefined : await this.#follow(session)
+    const followed = open ? undefined : await this.#join(session)
     const engine = refuseInputs(open ?? followed?.engine ?? unreachable(), READ_ONLY)
     return createSession({
       engine,
       principal: { id: engine.state().principal },
       newId: () => environment.newId(),
       wallMs: () => environment.clock.nowMs(),
-      onClose: () => followed?.close(),
+      onClose: () => followed?.leave(),
       fork: () => Promise.reject(new BatonError(READ_ONLY)),
     })
   }
 
   #name(session: string, path: readonly string[]): string {
     return path.reduce((above, callId) => nameChild(this.#init.digest, above, callId), session)
+  }
+
+  /**
+   * Follows a session for one more reader, with everything that its log has now.
+   * @throws BatonError `unknown_session`, `store_failed`, `log_damaged`
+   */
+  async #join(session: string): Promise<FollowedSession> {
+    const following = this.#followed.get(session) ?? this.#follow(session)
+    this.#followed.delete(session)
+    this.#followed.set(session, following)
+    try {
+      const followed = await following
+      if (await followed.join()) return await this.#nameModel(followed)
+    } catch (cause) {
+      this.#drop(session, following)
+      throw cause
+    }
+    // It was removed, and its name may have another session now.
+    this.#drop(session, following)
+    return await this.#join(session)
+  }
+
+  #drop(session: string, following: Promise<FollowedSession>): void {
+    if (this.#followed.get(session) === following) this.#followed.delete(session)
+  }
+
+  async #keepResting(): Promise<void> {
+    const kept = await Promise.all([...this.#followed.values()].map((one) => one.catch(() => undefined)))
+    const resting = kept.filter((one) => one?.isResting === true)
+    for (const one of resting.slice(0, Math.max(0, resting.length - RESTING_MAX))) one?.close()
   }
 
   /** @throws BatonError `unknown_session`, `store_failed`, `log_damaged` */
@@ -121,12 +157,20 @@ export class SessionViewer implements SessionViews {
     if (!opened) throw createUnknownError(session)
     const world = { current: await this.#describe(session, opened.agent) }
     const follow = (callId: string): Promise<FollowedSession | undefined> =>
-      this.#follow(nameChild(digest, session, callId)).catch(() => undefined)
-    const followed = new FollowedSession({ session, world, store, timers: environment.timers, log, follow })
-    await followed.open()
-    const { model } = followed
-    const isUnknown = world.current.agent.models[0] === UNKNOWN && model !== undefined
-    if (isUnknown) world.current = await this.#openPlaceholder(session, opened.agent, model)
+      this.#join(nameChild(digest, session, callId)).catch(() => undefined)
+    const onRest = (): void => void this.#keepResting()
+    const onClose = (): void => void this.#followed.delete(session)
+    const parts = { store, timers: environment.timers, log, follow, onRest, onClose }
+    const followed = new FollowedSession({ session, world, ...parts })
+    await followed.read()
+    return followed
+  }
+
+  /** An agent that is not known here has the model that the log names. */
+  async #nameModel(followed: FollowedSession): Promise<FollowedSession> {
+    const { model, engine, world } = followed
+    if (model !== undefined && world.current.agent.models[0] === UNKNOWN)
+      world.current = await this.#openPlaceholder(engine.session, world.current.agent.name, model)
     return followed
   }
 
@@ -205,22 +249,29 @@ async function listChildren(store: ViewedStore, root: string): Promise<readonly 
 
 interface FollowedOptions {
   readonly session: string
-  readonly world: { readonly current: SessionWorld }
+  readonly world: { current: SessionWorld }
   readonly store: ViewedStore
   readonly timers: Environment['timers']
   readonly log: Logger
-  /** Opens the session of a delegated call. */
+  /** Joins the session of a delegated call. */
   readonly follow: (callId: string) => Promise<FollowedSession | undefined>
+  /** Called when its last reader has left. */
+  readonly onRest: () => void
+  readonly onClose: () => void
 }
 
-/** A session whose writer may be another process. */
+/** A session whose writer may be another process. It looks at the log while it has readers. */
 class FollowedSession {
   readonly engine: SessionEngine
   readonly #init: FollowedOptions
   readonly #replica: ReplicatedSession
   readonly #children = new Map<string, Promise<FollowedSession | undefined>>()
+  readonly world: FollowedOptions['world']
   /** The newest model that its log names. */
   model: string | undefined
+  #readers = 0
+  /** The newest record as JSON: the log of a new session of this name has another one there. */
+  #newest: string | undefined
   #stopTimer = (): void => {}
   #isClosed = false
   #hasFailed = false
@@ -228,6 +279,7 @@ class FollowedSession {
   constructor(init: FollowedOptions) {
     this.#init = init
     const { session, world, store } = init
+    this.world = world
     const readPast = (fromPos: number): AsyncIterable<SessionRecord> => store.read(session, fromPos)
     const update = (): Promise<never> => Promise.reject(new BatonError(READ_ONLY))
     this.#replica = new ReplicatedSession({ session, world, update, readPast })
@@ -246,17 +298,46 @@ class FollowedSession {
     }
   }
 
-  /** @throws BatonError `store_failed`, `log_damaged`, `log_version_unknown` */
-  async open(): Promise<void> {
-    await this.#read()
-    this.#look()
+  get isResting(): boolean {
+    return this.#readers === 0
   }
 
+  /** Adds a reader. Returns false if the session was removed. @throws BatonError as `read` */
+  async join(): Promise<boolean> {
+    if (this.isResting) this.#stopTimer()
+    this.#readers += 1
+    try {
+      await this.read()
+    } catch (cause) {
+      this.leave()
+      throw cause
+    }
+    if (!this.#isClosed) this.#look()
+    return !this.#isClosed
+  }
+
+  leave(): void {
+    this.#readers -= 1
+    if (this.#readers > 0 || this.#isClosed) return
+    this.#leaveChildren()
+    this.#stopTimer()
+    this.#stopTimer = this.#init.timers.start(REST_MS, () => this.close(), { isBackground: true })
+    this.#init.onRest()
+  }
+
+  /** Ends its readers. */
   close(): void {
+    if (this.#isClosed) return
     this.#isClosed = true
     this.#stopTimer()
     this.#replica.end(new BatonError({ code: 'session_closed', message: 'the view was closed' }))
-    for (const child of this.#children.values()) void child.then((opened) => opened?.close())
+    this.#leaveChildren()
+    this.#init.onClose()
+  }
+
+  #leaveChildren(): void {
+    for (const child of this.#children.values()) void child.then((joined) => joined?.leave())
+    this.#children.clear()
   }
 
   async #child(callId: string): Promise<SessionEngine | undefined> {
@@ -264,32 +345,47 @@ class FollowedSession {
     const opening = known ?? this.#init.follow(callId)
     this.#children.set(callId, opening)
     const child = await opening
-    if (!child) this.#children.delete(callId)
-    if (this.#isClosed) child?.close()
+    if (!child && this.#children.get(callId) === opening) this.#children.delete(callId)
     return child?.engine
   }
 
-  async #read(): Promise<void> {
+  /**
+   * Reads what is new, and closes if the log is not the one that it has read.
+   * @throws BatonError `store_failed`, `log_damaged`, `log_version_unknown`
+   */
+  async read(): Promise<void> {
     const { session, store } = this.#init
-    for await (const record of store.read(session, this.#replica.state().pos + 1)) {
+    const known = this.#newest
+    let isSame = known === undefined
+    for await (const record of store.read(session, Math.max(0, this.#replica.state().pos))) {
       if (this.#isClosed) return
-      this.#replica.publishRecords([record])
-      for (const fact of record.facts) if (fact.type === 'model-started') this.model = fact.model
+      if (!isSame && JSON.stringify(record) !== known) break
+      isSame = true
+      this.#take(record)
     }
+    if (!isSame) this.close()
+  }
+
+  #take(record: SessionRecord): void {
+    if (record.pos <= this.#replica.state().pos) return // another look has read it
+    this.#replica.publishRecords([record])
+    this.#newest = JSON.stringify(record)
+    for (const fact of record.facts) if (fact.type === 'model-started') this.model = fact.model
   }
 
   #look(): void {
     const { timers } = this.#init
     const look = async (): Promise<void> => {
       try {
-        await this.#read()
+        await this.read()
         this.#hasFailed = false
       } catch (cause) {
         this.#noteFailure(cause)
       }
-      this.#look()
+      if (this.#readers > 0 && !this.#isClosed) this.#look()
     }
-    if (!this.#isClosed) this.#stopTimer = timers.start(LOOK_MS, () => void look(), { isBackground: true })
+    this.#stopTimer()
+    this.#stopTimer = timers.start(LOOK_MS, () => void look(), { isBackground: true })
   }
 
   #noteFailure(cause: unknown): void {
