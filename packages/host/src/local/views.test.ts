@@ -26,7 +26,8 @@ function start() {
     },
   }
   const model = createScriptedModel({ steps: ({ messages }) => ({ text: `answer ${messages.length}` }) })
-  const host = createHost({ store, agent: defineAgent({ name: 'a', model }) })
+  const agent = defineAgent({ name: 'a', model })
+  const host = createHost({ store, agent })
   const reader = createStoreReader(counted)
   running.push(host, reader)
   const say = async (id: string, texts: readonly string[]): Promise<void> => {
@@ -34,7 +35,7 @@ function start() {
     for (const text of texts) await session.send(text).answer
     await session.close()
   }
-  return { host, reader, say, read }
+  return { host, reader, say, read, store, agent }
 }
 
 test('a session that has not changed is not read again, and a change is seen at once', async () => {
@@ -49,12 +50,28 @@ test('a session that has not changed is not read again, and a change is seen at 
     return [count, JSON.stringify(messages.at(-1))]
   }
   const [first] = await look()
-  expect(first).toBeGreaterThan(10)
+  expect(first).toBeGreaterThan(5)
   const [again, text] = await look()
   expect(again).toBe(1)
   await say('trip', ['four'])
   const [, changed] = await look()
   expect([text, changed]).toEqual([expect.stringContaining('answer 5'), expect.stringContaining('answer 7')])
+})
+
+test('a look at a long conversation stores nothing, and warns of nothing', async () => {
+  const { say, store, agent } = start()
+  await say(
+    'trip',
+    Array.from({ length: 300 }, (_, at) => `question ${at}`),
+  )
+  const names = await store.blobs.names('trip')
+  const warned: string[] = []
+  const other = createHost({ store, agent, log: { info: () => {}, warn: (message) => void warned.push(message) } })
+  running.push(other)
+  const view = await other.views.open('trip')
+  const { messages } = await view.messages({ limit: 200 })
+  await view.close()
+  expect([messages.length, await store.blobs.names('trip'), warned]).toEqual([200, names, []])
 })
 
 test('many views of a session read its log once', async () => {
