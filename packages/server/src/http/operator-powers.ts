@@ -45,7 +45,7 @@ export function createWriter({ views }: HostWithSessions, powers: ReadonlySet<Op
   const hide = powers.size > 0 && views ? views.hideSecrets.bind(views) : undefined
   return {
     write: hide ? (value) => encode(value, hide) : (value) => JSON.stringify(value),
-    // Hides before it cuts, so that no half of a key stays.
+    // Hidden texts are cut afterwards, so that no half of a key stays.
     writeCut: (value) => encode(value, (text) => cutText(hide?.(text) ?? text)),
     show: hide ? (view) => view : encodeAppView,
   }

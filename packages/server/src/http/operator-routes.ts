@@ -247,7 +247,10 @@ async function act({ parts, call, id, name }: Routing, run: Act): Promise<Respon
 }
 
 const interrupt: Act = (session, body) => session.interrupt(body)
-const rewind: Act = (session, body) => session.rewind(body as unknown as Parameters<FrontSession['rewind']>[0])
+const rewind: Act = (session, body) => {
+  if ('replace' in body) throw createInvalid('replace is for owners: an operator does not write in their name')
+  return session.rewind(body as unknown as Parameters<FrontSession['rewind']>[0])
+}
 const goOn: Act = (session) => session.control('continue')
 const cancel: Act = (session, _body, callId) => session.cancel(callId)
 
