@@ -1,5 +1,5 @@
-// A session whose writer may be another process, folded from its log for all its readers. It looks at the log from time to time,
-// and ends when the log is another one.
+// Follows a session that another process may write. All readers share one fold of its log, which is polled for new records.
+// The readers end if the log was replaced.
 import type { BlobStore, Environment, Logger, LogStore, Refusal } from '@baton/core/internal'
 import { BatonError } from '@baton/core/internal'
 import type { SessionRecord } from '@baton/core/machine'
@@ -10,9 +10,9 @@ import { ReplicatedSession } from './replicated-session.ts'
 
 export type ViewedStore = Pick<LogStore, 'read' | 'children'> & { readonly blobs: BlobStore }
 
-/** Milliseconds between two looks at a log that another process may write. */
+/** Milliseconds between two polls of the log. */
 const LOOK_MS = 1000
-/** Milliseconds that a session without a reader is kept, so that its next reader reads only what is new. */
+/** Milliseconds to keep a session without readers; the next reader then reads only new records. */
 const REST_MS = 30_000
 
 export const READ_ONLY: Refusal = { code: 'illegal_input', message: 'the session was opened for reading' }
@@ -30,7 +30,7 @@ interface FollowedOptions {
   readonly onClose: () => void
 }
 
-/** A session whose writer may be another process. It looks at the log while it has readers. */
+/** Polls the log while it has readers. */
 export class FollowedSession {
   readonly engine: SessionEngine
   readonly #init: FollowedOptions
@@ -40,7 +40,7 @@ export class FollowedSession {
   /** The newest model that its log names. */
   model: string | undefined
   #readers = 0
-  /** The newest record as JSON: the log of a new session of this name has another one there. */
+  /** The newest record as JSON. A new session of the same name has a different record at that position. */
   #newest: string | undefined
   #stopTimer = (): void => {}
   #isClosed = false
@@ -120,7 +120,7 @@ export class FollowedSession {
   }
 
   /**
-   * Reads what is new, and closes if the log is not the one that it has read.
+   * Reads new records. Closes if the log was replaced.
    * @throws BatonError `store_failed`, `log_damaged`, `log_version_unknown`
    */
   async read(): Promise<void> {

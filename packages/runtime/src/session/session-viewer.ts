@@ -1,5 +1,5 @@
-// Sessions as operators read them: one that is open in this process through its engine, any other from its log, which is
-// looked at from time to time. Nothing is written, and no lease is taken.
+// Reads sessions for operators: through the engine if they are open in this process, otherwise from their log, which is
+// polled for new records. Writes nothing and takes no lease.
 import type {
   Agent,
   Environment,
@@ -38,13 +38,13 @@ export interface SessionViewerOptions {
   readonly secrets?: readonly string[] | undefined
 }
 
-/** Sessions without a reader that are kept; the oldest leave first. */
+/** Maximum sessions kept without readers; the oldest are dropped first. */
 const RESTING_MAX = 8
 
 export class SessionViewer implements SessionViews {
   readonly #init: SessionViewerOptions
   readonly #placeholders: Pick<Catalog, 'open'>
-  /** Read by all their views together, the last used last. */
+  /** By session, least recently used first. Views of the same session share one. */
   readonly #followed = new Map<string, Promise<FollowedSession>>()
 
   constructor(given: SessionViewerOptions) {
@@ -113,7 +113,7 @@ export class SessionViewer implements SessionViews {
   }
 
   /**
-   * Follows a session for one more reader, with everything that its log has now.
+   * Adds a reader to a session, up to date with its log.
    * @throws BatonError `unknown_session`, `store_failed`, `log_damaged`
    */
   async #join(session: string): Promise<FollowedSession> {
@@ -127,7 +127,7 @@ export class SessionViewer implements SessionViews {
       this.#drop(session, following)
       throw cause
     }
-    // It was removed, and its name may have another session now.
+    // The session was removed; a new one may have its name.
     this.#drop(session, following)
     return await this.#join(session)
   }
@@ -158,7 +158,7 @@ export class SessionViewer implements SessionViews {
     return followed
   }
 
-  /** An agent that is not known here has the model that the log names. */
+  /** Names the model of an unknown agent from the log. */
   async #nameModel(followed: FollowedSession): Promise<FollowedSession> {
     const { model, engine, world } = followed
     if (model !== undefined && world.current.agent.models[0] === UNKNOWN)
@@ -170,7 +170,7 @@ export class SessionViewer implements SessionViews {
   async #describe(session: string, name: string): Promise<SessionWorld> {
     const { catalog, store } = this.#init
     try {
-      // A look keeps nothing, so it does not get the host's own texts.
+      // A view stores nothing, so it gets blobs without writes.
       if (catalog)
         return {
           ...(await catalog.open(identify(session, name), { ...catalog.find(name), sources: [] })),
