@@ -1,16 +1,16 @@
 // Everything that waits for a person, in all sessions, and the decision: with the difference, other arguments, and a note.
 import { useEffect, useState } from 'preact/hooks'
 import { formatAgo, formatDuration } from './amounts.ts'
-import type { InboxRequest } from './api.ts'
+import type { ApiError, InboxRequest } from './api.ts'
 import { ViewHead } from './app.tsx'
 import { DecisionForm } from './decision-form.tsx'
-import { Difference, Empty, Field, Json, StateMark } from './parts.tsx'
+import { Difference, Empty, Failure, Field, Json, StateMark } from './parts.tsx'
 import { findOutcome, findTaint, keepRequests } from './inbox-requests.ts'
 import type { KeptRequest } from './inbox-requests.ts'
 import type { Route } from './route.ts'
 import { formatRoute } from './route.ts'
 import { showHidden, showLine } from './shown-text.ts'
-import { useShortcuts, useStore } from './store.ts'
+import { asApiError, useShortcuts, useStore } from './store.ts'
 import type { TaintSource } from './timeline-row.ts'
 import { stepBy, VirtualList } from './virtual-list.tsx'
 
@@ -130,14 +130,17 @@ interface DetailProps {
 function Detail({ kept, close, decided }: DetailProps) {
   const { api } = useStore()
   const [whole, setWhole] = useState<InboxRequest>(kept.request)
+  const [failure, setFailure] = useState<ApiError | undefined>(undefined)
   useEffect(() => {
     // The list has no room for everything.
-    api.approval(kept.request.session, kept.request.approvalId).then(
-      (found) => setWhole({ ...kept.request, ...found }),
-      () => {},
+    const { cut: _, ...listed } = kept.request
+    api.approval(listed.session, listed.approvalId).then(
+      (found) => setWhole({ ...listed, ...found }),
+      (cause: unknown) => setFailure(asApiError(cause)),
     )
   }, [])
   const { session, name, title, diff, input } = whole
+  const isWhole = whole.cut !== true
   return (
     <aside class="inspector" aria-label="Request">
       <div class="inspector-head">
@@ -160,7 +163,13 @@ function Detail({ kept, close, decided }: DetailProps) {
         {kept.isGone ? (
           <section class="part">
             <h3>Arguments</h3>
-            <Json value={input} />
+            {isWhole ? <Json value={input} /> : <p class="muted">The list has no room for them.</p>}
+          </section>
+        ) : !isWhole ? (
+          <section class="part">
+            <h3>Arguments</h3>
+            {failure ? <Failure error={failure} /> : <p class="muted">Reading the arguments…</p>}
+            <p class="muted">Nobody decides what they cannot see.</p>
           </section>
         ) : (
           <DecisionForm request={whole} decided={decided} />

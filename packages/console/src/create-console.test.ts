@@ -140,6 +140,21 @@ test('without a login, it is open only by an explicit word, and only as localhos
   expect((await handle(new Request('http://rebound.example/console/api/sessions?all=true'))).status).toBe(403)
 })
 
+test('loopbackOnly gives its powers and no more, also where clients have no names', async () => {
+  const { host } = await start()
+  const session = await host.session('mine', { principal: { id: 'anonymous' } })
+  await session.send('Hello.').answer
+  await session.close()
+  const handle = createConsole(host, { loopbackOnly: ['see'] })
+  const ask = async (method: string): Promise<number> => {
+    const headers = { 'content-type': 'application/json' }
+    const body = method === 'GET' ? {} : { body: '{"title":"x"}' }
+    return (await handle(new Request('http://localhost/console/api/sessions/mine', { method, headers, ...body })))
+      .status
+  }
+  expect([await ask('GET'), await ask('PATCH'), await ask('DELETE')]).toEqual([200, 403, 403])
+})
+
 test.each([
   ['no roles', { authenticate }, 'roles is empty'],
   [

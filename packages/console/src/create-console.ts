@@ -47,6 +47,8 @@ const FIELDS = {
 
 const PAGE = fileURLToPath(new URL('../dist/page', import.meta.url))
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']
+/** Without `authenticate`. Not the name of clients that no front authenticates: it would own their sessions. */
+const LOCAL: Principal = { id: 'console' }
 
 /**
  * Creates the console: one function from a request to its response, for any server that takes those. The page is at
@@ -63,7 +65,7 @@ export function createConsole(
   const operators = loopbackOnly ? letIn(loopbackOnly, authenticate) : findByRole(roles, authenticate)
   const handle = createHandler(host, {
     ...more,
-    ...(authenticate && { authenticate }),
+    authenticate: authenticate ?? (() => LOCAL),
     ...(loopbackOnly && { hosts: LOOPBACK }),
     basePath: `${basePath}/api`,
     operators,

@@ -13,6 +13,7 @@ test('an operator without a list may see, and "all" is every power', () => {
 test.each([
   [['mia'], [], '--console must be NAME=FILE, not "mia"'],
   [['=file'], [], '--console must be NAME=FILE, not "=file"'],
+  [['anonymous=a'], [], '--console anonymous=…: clients without a login have this name; choose another one'],
   [['mia='], [], '--console must be NAME=FILE, not "mia="'],
   [['mia=a', 'mia=b'], [], '--console names mia twice'],
   [['mia=a'], ['root=all'], '--console-powers root=…: no --console root=FILE names this operator'],

@@ -16,6 +16,8 @@ export interface OperatorWords extends NamedFile {
 }
 
 const POWERS: readonly OperatorPower[] = ['see', 'decide', 'act', 'export', 'remove']
+/** Owns the sessions of all clients without a login, so an operator of this name could change them without any power. */
+const CLIENTS = 'anonymous'
 const NAME = /^[\w.-]{1,40}$/
 
 /** Reads `NAME=FILE` words. @throws UsageError */
@@ -28,6 +30,8 @@ export function readNamed(option: string, words: readonly string[]): readonly Na
 /** Reads `--console NAME=FILE` and `--console-powers NAME=LIST`; an operator without a list may see. @throws UsageError */
 export function readOperators(words: readonly string[], lists: readonly string[]): readonly OperatorWords[] {
   const named = readNamed('--console', words)
+  if (named.some(({ name }) => name === CLIENTS))
+    throw new UsageError(`--console ${CLIENTS}=…: clients without a login have this name; choose another one`)
   const powers = new Map(lists.map((list) => split('--console-powers', list, 'see,decide')))
   const stranger = [...powers.keys()].find((name) => !named.some((one) => one.name === name))
   if (stranger !== undefined)

@@ -1,15 +1,12 @@
-// Sessions as operators read them: through the engine if the session is open in this process, else from its log, once a
-// second. Nothing is written, and no lease is taken.
+// Reads sessions for operators: through the engine if they are open in this process, otherwise from their log, which is
+// polled for new records. Writes nothing and takes no lease.
 import type {
   Agent,
-  BlobStore,
   Environment,
   Logger,
   LogOptions,
-  LogStore,
   Principal,
   RebuiltRequest,
-  Refusal,
   SessionView,
   SessionViews,
   ViewedChild,
@@ -19,11 +16,12 @@ import type { SessionRecord } from '@baton/core/machine'
 import type { Catalog, SessionWorld } from '../catalog/catalog.ts'
 import { createCatalog } from '../catalog/catalog.ts'
 import { nameChild } from '../catalog/child-agent.ts'
-import { describeThrown, hideSecrets } from '../describe-thrown.ts'
+import { hideSecrets } from '../describe-thrown.ts'
 import type { SessionEngine } from '../engine.ts'
 import { rebuildRequest } from './rebuild-request.ts'
 import { refuseInputs } from './read-child.ts'
-import { ReplicatedSession } from './replicated-session.ts'
+import type { ViewedStore } from './followed-session.ts'
+import { FollowedSession, READ_ONLY } from './followed-session.ts'
 import { readOpening } from './session-directory.ts'
 import { createSession } from './session.ts'
 
@@ -40,14 +38,14 @@ export interface SessionViewerOptions {
   readonly secrets?: readonly string[] | undefined
 }
 
-export type ViewedStore = Pick<LogStore, 'read' | 'children'> & { readonly blobs: BlobStore }
-
-/** Milliseconds between two looks at a log that another process may write. */
-const LOOK_MS = 1000
+/** Maximum sessions kept without readers; the oldest are dropped first. */
+const RESTING_MAX = 8
 
 export class SessionViewer implements SessionViews {
   readonly #init: SessionViewerOptions
   readonly #placeholders: Pick<Catalog, 'open'>
+  /** By session, least recently used first. Views of the same session share one. */
+  readonly #followed = new Map<string, Promise<FollowedSession>>()
 
   constructor(given: SessionViewerOptions) {
     // A reader keeps no texts: those of a request are in the store since it was sent.
@@ -98,20 +96,50 @@ export class SessionViewer implements SessionViews {
   async open(session: string): Promise<SessionView> {
     const { findOpen, environment } = this.#init
     const open = findOpen?.(session)
-    const followed = open ? undefined : await this.#follow(session)
+    const followed = open ? undefined : await this.#join(session)
     const engine = refuseInputs(open ?? followed?.engine ?? unreachable(), READ_ONLY)
     return createSession({
       engine,
       principal: { id: engine.state().principal },
       newId: () => environment.newId(),
       wallMs: () => environment.clock.nowMs(),
-      onClose: () => followed?.close(),
+      onClose: () => followed?.leave(),
       fork: () => Promise.reject(new BatonError(READ_ONLY)),
     })
   }
 
   #name(session: string, path: readonly string[]): string {
     return path.reduce((above, callId) => nameChild(this.#init.digest, above, callId), session)
+  }
+
+  /**
+   * Adds a reader to a session, up to date with its log.
+   * @throws BatonError `unknown_session`, `store_failed`, `log_damaged`
+   */
+  async #join(session: string): Promise<FollowedSession> {
+    const following = this.#followed.get(session) ?? this.#follow(session)
+    this.#followed.delete(session)
+    this.#followed.set(session, following)
+    try {
+      const followed = await following
+      if (await followed.join()) return await this.#nameModel(followed)
+    } catch (cause) {
+      this.#drop(session, following)
+      throw cause
+    }
+    // The session was removed; a new one may have its name.
+    this.#drop(session, following)
+    return await this.#join(session)
+  }
+
+  #drop(session: string, following: Promise<FollowedSession>): void {
+    if (this.#followed.get(session) === following) this.#followed.delete(session)
+  }
+
+  async #keepResting(): Promise<void> {
+    const kept = await Promise.all([...this.#followed.values()].map((one) => one.catch(() => undefined)))
+    const resting = kept.filter((one) => one?.isResting === true)
+    for (const one of resting.slice(0, Math.max(0, resting.length - RESTING_MAX))) one?.close()
   }
 
   /** @throws BatonError `unknown_session`, `store_failed`, `log_damaged` */
@@ -121,20 +149,33 @@ export class SessionViewer implements SessionViews {
     if (!opened) throw createUnknownError(session)
     const world = { current: await this.#describe(session, opened.agent) }
     const follow = (callId: string): Promise<FollowedSession | undefined> =>
-      this.#follow(nameChild(digest, session, callId)).catch(() => undefined)
-    const followed = new FollowedSession({ session, world, store, timers: environment.timers, log, follow })
-    await followed.open()
-    const { model } = followed
-    const isUnknown = world.current.agent.models[0] === UNKNOWN && model !== undefined
-    if (isUnknown) world.current = await this.#openPlaceholder(session, opened.agent, model)
+      this.#join(nameChild(digest, session, callId)).catch(() => undefined)
+    const onRest = (): void => void this.#keepResting()
+    const onClose = (): void => void this.#followed.delete(session)
+    const parts = { store, timers: environment.timers, log, follow, onRest, onClose }
+    const followed = new FollowedSession({ session, world, ...parts })
+    await followed.read()
+    return followed
+  }
+
+  /** Names the model of an unknown agent from the log. */
+  async #nameModel(followed: FollowedSession): Promise<FollowedSession> {
+    const { model, engine, world } = followed
+    if (model !== undefined && world.current.agent.models[0] === UNKNOWN)
+      world.current = await this.#openPlaceholder(engine.session, world.current.agent.name, model)
     return followed
   }
 
   /** The session's agent without its sources, which a look must not connect to. */
   async #describe(session: string, name: string): Promise<SessionWorld> {
-    const { catalog } = this.#init
+    const { catalog, store } = this.#init
     try {
-      if (catalog) return await catalog.open(identify(session, name), { ...catalog.find(name), sources: [] })
+      // A view stores nothing, so it gets blobs without writes.
+      if (catalog)
+        return {
+          ...(await catalog.open(identify(session, name), { ...catalog.find(name), sources: [] })),
+          blobs: store.blobs,
+        }
     } catch {
       // Another process has the agent, or `agentOf` chooses it.
     }
@@ -145,8 +186,6 @@ export class SessionViewer implements SessionViews {
     return await this.#placeholders.open(identify(session, name), createPlaceholder(name, model))
   }
 }
-
-const READ_ONLY: Refusal = { code: 'illegal_input', message: 'the session was opened for reading' }
 
 function unreachable(): never {
   throw new BatonError({ code: 'internal', message: 'a session is neither open nor followed' })
@@ -201,104 +240,4 @@ async function listChildren(store: ViewedStore, root: string): Promise<readonly 
       tools: one.tools,
       agent: one.agent,
     }))
-}
-
-interface FollowedOptions {
-  readonly session: string
-  readonly world: { readonly current: SessionWorld }
-  readonly store: ViewedStore
-  readonly timers: Environment['timers']
-  readonly log: Logger
-  /** Opens the session of a delegated call. */
-  readonly follow: (callId: string) => Promise<FollowedSession | undefined>
-}
-
-/** A session whose writer may be another process. */
-class FollowedSession {
-  readonly engine: SessionEngine
-  readonly #init: FollowedOptions
-  readonly #replica: ReplicatedSession
-  readonly #children = new Map<string, Promise<FollowedSession | undefined>>()
-  /** The newest model that its log names. */
-  model: string | undefined
-  #stopTimer = (): void => {}
-  #isClosed = false
-  #hasFailed = false
-
-  constructor(init: FollowedOptions) {
-    this.#init = init
-    const { session, world, store } = init
-    const readPast = (fromPos: number): AsyncIterable<SessionRecord> => store.read(session, fromPos)
-    const update = (): Promise<never> => Promise.reject(new BatonError(READ_ONLY))
-    this.#replica = new ReplicatedSession({ session, world, update, readPast })
-    const replica = this.#replica
-    this.engine = {
-      session,
-      get world() {
-        return world.current
-      },
-      stream: replica.stream,
-      state: () => replica.state(),
-      history: () => replica.history(),
-      submit: update,
-      child: (callId) => this.#child(callId),
-      readBelow: (below, fromPos) => store.read(below, fromPos),
-    }
-  }
-
-  /** @throws BatonError `store_failed`, `log_damaged`, `log_version_unknown` */
-  async open(): Promise<void> {
-    await this.#read()
-    this.#look()
-  }
-
-  close(): void {
-    this.#isClosed = true
-    this.#stopTimer()
-    this.#replica.end(new BatonError({ code: 'session_closed', message: 'the view was closed' }))
-    for (const child of this.#children.values()) void child.then((opened) => opened?.close())
-  }
-
-  async #child(callId: string): Promise<SessionEngine | undefined> {
-    const known = this.#children.get(callId)
-    const opening = known ?? this.#init.follow(callId)
-    this.#children.set(callId, opening)
-    const child = await opening
-    if (!child) this.#children.delete(callId)
-    if (this.#isClosed) child?.close()
-    return child?.engine
-  }
-
-  async #read(): Promise<void> {
-    const { session, store } = this.#init
-    for await (const record of store.read(session, this.#replica.state().pos + 1)) {
-      if (this.#isClosed) return
-      this.#replica.publishRecords([record])
-      for (const fact of record.facts) if (fact.type === 'model-started') this.model = fact.model
-    }
-  }
-
-  #look(): void {
-    const { timers } = this.#init
-    const look = async (): Promise<void> => {
-      try {
-        await this.#read()
-        this.#hasFailed = false
-      } catch (cause) {
-        this.#noteFailure(cause)
-      }
-      this.#look()
-    }
-    if (!this.#isClosed) this.#stopTimer = timers.start(LOOK_MS, () => void look(), { isBackground: true })
-  }
-
-  #noteFailure(cause: unknown): void {
-    const { log, session } = this.#init
-    if (!this.#hasFailed)
-      log.warn('the log of a session cannot be read and will be looked at again', {
-        session,
-        cause: describeThrown(cause),
-      })
-    this.#hasFailed = true
-  }
 }

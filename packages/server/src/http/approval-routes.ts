@@ -14,6 +14,7 @@ import { startExpiry } from '../shared/server-world.ts'
 import { answerEvents, encodeEvent } from './event-response.ts'
 import type { Call, HandlerParts } from './handler-parts.ts'
 import { answerJson, answerJsonText, answerRefusal } from './http-errors.ts'
+import { refuseHidden } from './operator-powers.ts'
 import { openFor } from './operators.ts'
 import { readFlag, readNumber, readObjectBody } from './requests.ts'
 import { createInvalid } from './ui-messages.ts'
@@ -53,6 +54,7 @@ async function decide(parts: HandlerParts, call: Call, { session, approval }: Pl
   const body = await readObjectBody(call)
   if ('approvalId' in body) throw createInvalid('the address names the request; leave approvalId out')
   const decision = { ...body, approvalId: approval } as unknown as Decision // the session decodes it
+  refuseHidden(decision, call.powers)
   if (call.powers.has('decide')) await decideAsOwner(parts, call, session, decision)
   else await decideIn(session, decision, { by: call.principal })
   return answerJson(200, { ok: true })

@@ -163,10 +163,11 @@ async function route(parts: HandlerParts, call: Call, path: readonly string[]): 
   const [area, id, act] = path
   const { method } = call.request
   const forOperators = call.powers.size > 0 ? listOperatorMethods(path) : []
-  const methods = forOperators.length > 0 ? forOperators : listMethods(path)
+  // A session may have the name of such an address.
+  const methods = [...new Set([...forOperators, ...listMethods(path)])]
   if (methods.length === 0) return answerNothing(parts)
   if (!methods.includes(method)) return answerMethod(method, methods)
-  if (forOperators.length > 0) return await answerOperator(parts, call, path)
+  if (forOperators.includes(method)) return await answerOperator(parts, call, path)
   if (area === 'approvals') return await answerApprovals(parts, call, path)
   // A request for a session must not create it; only the first message does.
   if (id !== undefined) {

@@ -1,6 +1,6 @@
 // Powers over sessions of all owners, as a server's options give them, and views as their holders see them.
-import type { JsonValue, Principal } from '@baton/core/internal'
-import { BatonError, describeValue } from '@baton/core/internal'
+import type { Decision, JsonValue, Principal } from '@baton/core/internal'
+import { BatonError, describeValue, isJsonObject } from '@baton/core/internal'
 import { encodeAppView } from '../shared/app-errors.ts'
 import type { HostWithSessions } from '../shared/check-options.ts'
 
@@ -34,14 +34,59 @@ export function findPowersIssue(given: unknown): string | undefined {
 export interface Writer {
   /** Encodes a view as JSON. */
   readonly write: (value: JsonValue) => string
+  /** Encodes a view as JSON, with long texts cut. */
+  readonly writeCut: (value: JsonValue) => string
   /** Returns an event or a message as the caller may see it. */
   readonly show: <View extends object>(view: View) => View
 }
 
 /** Encodes views as JSON. Operators see errors in full, and never a secret of the host. */
 export function createWriter({ views }: HostWithSessions, powers: ReadonlySet<OperatorPower>): Writer {
-  if (powers.size === 0 || !views) return { write: (value) => JSON.stringify(value), show: encodeAppView }
-  const hide = (_name: string, value: unknown): unknown =>
-    typeof value === 'string' ? views.hideSecrets(value) : value
-  return { write: (value) => JSON.stringify(value, hide), show: (view) => view }
+  const hide = powers.size > 0 && views ? views.hideSecrets.bind(views) : undefined
+  return {
+    write: hide ? (value) => encode(value, hide) : (value) => JSON.stringify(value),
+    // Hidden texts are cut afterwards, so that no half of a key stays.
+    writeCut: (value) => encode(value, (text) => cutText(hide?.(text) ?? text)),
+    show: hide ? (view) => view : encodeAppView,
+  }
+}
+
+/** Encodes a value with its texts and names changed. */
+function encode(value: JsonValue, change: (text: string) => string): string {
+  const names = new Map<string, string>()
+  const rename = (name: string): string => {
+    const known = names.get(name) ?? change(name)
+    names.set(name, known)
+    return known
+  }
+  const replace = (_name: string, one: unknown): unknown => {
+    if (typeof one === 'string') return change(one)
+    if (!isJsonObject(one) || Object.keys(one).every((name) => rename(name) === name)) return one
+    return Object.fromEntries(Object.entries(one).map(([name, field]) => [rename(name), field]))
+  }
+  return JSON.stringify(value, replace)
+}
+
+/** UTF-16 units of a text in a log or a request that are shown. Bytes of images count as text. */
+const TEXT_CHARS = 65_536
+
+function cutText(text: string): string {
+  const left = text.length - TEXT_CHARS
+  return left <= 0 ? text : `${text.slice(0, TEXT_CHARS).toWellFormed()}… [${left} more characters]`
+}
+
+/** Stands for a secret where an operator reads. */
+const HIDDEN = '[redacted]'
+
+/**
+ * Refuses a changed argument that an operator was not shown: the tool would run with the mark instead of the secret.
+ * @throws BatonError `invalid_arguments`
+ */
+export function refuseHidden(decision: Decision, powers: ReadonlySet<OperatorPower>): void {
+  if (powers.size === 0 || decision.decision !== 'edit' || !JSON.stringify(decision.input)?.includes(HIDDEN)) return
+  throw new BatonError({
+    code: 'invalid_arguments',
+    message: `the changed arguments contain ${HIDDEN}, which stands for a secret that operators do not see`,
+    hint: 'Write another value there, deny the call, or let its owner change it.',
+  })
 }

@@ -170,6 +170,64 @@ test('the host’s secrets are hidden wherever an operator reads', async () => {
   expect([typeof host, typeof handle]).toEqual(['object', 'function'])
 })
 
+test('half a secret does not stay where a text is cut, and names of fields hide secrets too', async () => {
+  const text = `${'y'.repeat(65_526)}${SECRET}`
+  const note = tool({
+    name: 'note',
+    description: 'Notes',
+    input: { type: 'object' },
+    effect: 'pure',
+    execute: () => text,
+  })
+  const model = createScriptedModel({
+    steps: ({ messages }) =>
+      messages.at(-1)?.role === 'tool'
+        ? { text, pieces: [text] }
+        : { calls: [{ name: 'note', arguments: { [SECRET]: { [`a ${SECRET}`]: 1 } } }] },
+  })
+  const { host, ask } = start({ agent: defineAgent({ name: 'a', model, tools: [note] }) })
+  const session = await host.session('trip', { principal: { id: 'ann' } })
+  await session.send('Note it.').answer
+  await session.close()
+  for (const part of ['log', 'requests/2', 'messages', 'messages?format=baton', 'export']) {
+    const shown = await (await ask(`sessions/trip/${part}`, 'mia see,export')).text()
+    expect([part, shown.includes(`y${SECRET.slice(0, 3)}`), shown.includes(SECRET)]).toEqual([part, false, false])
+  }
+})
+
+test('a page of the log is bounded in size, and says where the log ends when it is asked for more', async () => {
+  const text = 'z'.repeat(60_000)
+  const content = Array.from({ length: 4 }, () => ({ type: 'text' as const, text }))
+  const look = tool({
+    name: 'look',
+    description: 'Looks',
+    input: { type: 'object' },
+    effect: 'pure',
+    execute: () => ({ content }),
+  })
+  let left = 60
+  const model = createScriptedModel({
+    steps: () => (left-- > 0 ? { calls: [{ name: 'look', arguments: {} }] } : { text: 'Done.' }),
+  })
+  const agent = defineAgent({ name: 'a', model, tools: [look], limits: { toolRounds: 100, callsPerTurn: 100 } })
+  const { host, read, ask } = start({ agent })
+  const session = await host.session('trip', { principal: { id: 'ann' } })
+  await session.send('Look often.').answer
+  await session.close()
+  const text1 = await (await ask('sessions/trip/log?limit=1000', MIA)).text()
+  expect(text1.length).toBeLessThan(9 * 1024 * 1024)
+  const positions: number[] = []
+  let newest = 0
+  for (let from = 0; from <= newest;) {
+    const page = await read<LogPage>(`sessions/trip/log?from=${from}&limit=1000`, MIA)
+    positions.push(...page.records.map(({ pos }) => pos))
+    ;({ next: from, newest } = page)
+  }
+  expect(positions).toEqual(Array.from({ length: newest + 1 }, (_, pos) => pos))
+  const beyond = await read<LogPage>(`sessions/trip/log?from=${newest + 5000}`, MIA)
+  expect(beyond).toEqual({ records: [], next: newest + 5000, newest })
+})
+
 test('sessions of other agents below a session are listed, and their logs and requests read', async () => {
   const inner = createScriptedModel({ steps: [{ text: 'Forty-two.' }] })
   const answerer = defineAgent({ name: 'answerer', instructions: 'Answer.', model: inner })

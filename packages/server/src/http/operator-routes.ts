@@ -9,7 +9,7 @@ import { answerEvents, encodeEvent } from './event-response.ts'
 import type { Call, HandlerParts } from './handler-parts.ts'
 import { answerJson, answerJsonText, answerRefusal } from './http-errors.ts'
 import type { OperatorPower } from './operator-powers.ts'
-import { cutTexts, demandPower, openFor } from './operators.ts'
+import { demandPower, openFor } from './operators.ts'
 import { readNumber, readObjectBody } from './requests.ts'
 import { createInvalid } from './ui-messages.ts'
 
@@ -181,20 +181,31 @@ function listChanges(
 
 const RECORDS = 200
 const RECORDS_MAX = 1000
+/** UTF-16 units of a page of records; the record that reaches it is the last. */
+const PAGE_CHARS = 8 * 1024 * 1024
 
-/** A page of the log, with long texts cut. */
+/** A page of the log, with long texts cut. It may have fewer records than asked: `next` says where to read on. */
 async function showLog({ parts, call, id }: Routing): Promise<Response> {
   const { views } = parts.host
   const from = readNumber(call.url, 'from') ?? 0
   const limit = readNumber(call.url, 'limit') ?? RECORDS
   if (limit < 1 || limit > RECORDS_MAX) throw createInvalid(`limit must be 1 to ${RECORDS_MAX}, not ${limit}`)
-  const records: JsonValue[] = []
-  let newest = -1
-  for await (const record of views?.log(id, { fromPos: from, path: readPath(call) }) ?? []) {
+  const path = readPath(call)
+  const read = (fromPos: number) => views?.log(id, { fromPos, path }) ?? []
+  const records: string[] = []
+  let [newest, chars] = [-1, 0]
+  let isFull = false
+  // One record more than asked: without it, the page begins after the end of the log.
+  for await (const record of read(Math.max(0, from - 1))) {
     newest = record.pos
-    if (records.length < limit) records.push(cutTexts(record as unknown as JsonValue)) // a record is JSON
+    if (record.pos < from || isFull) continue
+    const text = call.writeCut(record as unknown as JsonValue) // a record is JSON
+    records.push(text)
+    chars += text.length
+    isFull = records.length >= limit || chars >= PAGE_CHARS
   }
-  return answerView(call, { records, next: from + records.length, newest: Math.max(newest, from - 1) })
+  if (newest < 0 && from > 0) for await (const { pos } of read(0)) newest = pos
+  return answerJsonText(200, `{"records":[${records.join()}],"next":${from + records.length},"newest":${newest}}`)
 }
 
 async function showChildren({ parts, call, id }: Routing): Promise<Response> {
@@ -204,7 +215,7 @@ async function showChildren({ parts, call, id }: Routing): Promise<Response> {
 async function showRequest({ parts, call, id, name }: Routing): Promise<Response> {
   if (!/^\d{1,9}$/.test(name)) throw createInvalid('the address ends with the number of a model’s attempt')
   const rebuilt = await parts.host.views?.request(id, Number(name), readPath(call))
-  return answerView(call, cutTexts(asJson(rebuilt ?? {})) as JsonObject) // it was an object
+  return answerJsonText(200, call.writeCut(asJson(rebuilt ?? {})))
 }
 
 async function showResult({ parts, call, id, name }: Routing): Promise<Response> {
@@ -236,7 +247,10 @@ async function act({ parts, call, id, name }: Routing, run: Act): Promise<Respon
 }
 
 const interrupt: Act = (session, body) => session.interrupt(body)
-const rewind: Act = (session, body) => session.rewind(body as unknown as Parameters<FrontSession['rewind']>[0])
+const rewind: Act = (session, body) => {
+  if ('replace' in body) throw createInvalid('replace is for owners: an operator does not write in their name')
+  return session.rewind(body as unknown as Parameters<FrontSession['rewind']>[0])
+}
 const goOn: Act = (session) => session.control('continue')
 const cancel: Act = (session, _body, callId) => session.cancel(callId)
 

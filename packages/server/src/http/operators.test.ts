@@ -121,6 +121,16 @@ test('the list is live: an operator hears of sessions of all owners', async () =
   await reader?.cancel()
 })
 
+test('a session that is named like an address of operators can be renamed and removed by its owner', async () => {
+  const { ask, say, host } = start()
+  const approvalId = await say('changes', 'mia')
+  await host.decide('changes', { approvalId, decision: 'deny' }, { by: { id: 'mia' } })
+  expect((await ask('sessions/changes', 'mia see', { title: 'A' }, 'PATCH')).status).toBe(200)
+  expect((await ask('sessions/changes', 'mia see', undefined, 'PUT')).headers.get('allow')).toBe('GET, PATCH, DELETE')
+  expect((await ask('sessions/changes', 'eve see', undefined, 'DELETE')).status).toBe(403)
+  expect((await ask('sessions/changes', 'mia see', undefined, 'DELETE')).status).toBe(200)
+})
+
 test('powers that do not exist are an error of the server, and let nobody in', async () => {
   const { ask, logged } = start({ handler: { operators: () => ['everything' as 'see'] } })
   const response = await ask('me', 'mia')

@@ -1,6 +1,6 @@
 // Sessions as operators open them. This file alone says what a power allows; a principal without the power gets what it gets
 // as an ordinary client.
-import type { FrontSession, JsonValue, SessionView } from '@baton/core/internal'
+import type { FrontSession, SessionView } from '@baton/core/internal'
 import { BatonError, frontOf } from '@baton/core/internal'
 import type { Call, HandlerParts } from './handler-parts.ts'
 import type { OperatorPower } from './operator-powers.ts'
@@ -33,18 +33,4 @@ export async function openFor(
   const session = frontOf(await host.session(id, { principal: owner, by: principal, existing: true }))
   world.log.info('an operator acts on a session', { session: id, operator: principal.id, address: call.url.pathname })
   return session
-}
-
-/** Bytes of a text in a log or a request that are shown; UTF-16 units. */
-const TEXT_CHARS = 65_536
-
-/** Cuts long texts, and says how much was left out. Bytes of images count as text. */
-export function cutTexts(value: JsonValue): JsonValue {
-  if (typeof value === 'string') {
-    const left = value.length - TEXT_CHARS
-    return left <= 0 ? value : `${value.slice(0, TEXT_CHARS).toWellFormed()}… [${left} more characters]`
-  }
-  if (Array.isArray(value)) return value.map(cutTexts)
-  if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, cutTexts(one as JsonValue)])) // JSON has no undefined
 }
