@@ -34,7 +34,7 @@ export interface Costs {
   readonly rows: readonly CostRow[]
   readonly tools: readonly ToolCost[]
   readonly failures: readonly FailureCount[]
-  /** One by one, the newest first; at most 500 of those that `failures` counts. */
+  /** Single failures, the newest first; at most 500. */
   readonly failed: readonly Failed[]
   readonly sessionsRead: number
   /** Sessions of the period that were not read. */

@@ -211,7 +211,7 @@ function Sidebar() {
         )}
         <span class={`connection is-${connection.value}`}>
           <i aria-hidden="true" />
-          {state}
+          <span class="connection-words">{state}</span>
         </span>
       </div>
     </header>

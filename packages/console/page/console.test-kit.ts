@@ -107,7 +107,7 @@ export interface StartedConsole {
   readonly address: (token: Token, hash?: string) => string
   /** Closes all connections of browsers. */
   readonly cut: () => void
-  /** Refuses a token from now on. */
+  /** Refuses a token. */
   readonly expire: (token: Token) => void
   readonly stop: () => Promise<void>
 }

@@ -1,4 +1,4 @@
-// What failed, one by one, the newest first: which session of whom, when, why, and a link to the row that says more.
+// Failures of a period, the newest first: the session, its owner, the time, the error, and a link to the row.
 import { formatMoment } from './amounts.ts'
 import type { Costs, Failed } from './api.ts'
 import { ViewHead } from './app.tsx'

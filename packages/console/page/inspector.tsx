@@ -138,7 +138,7 @@ function listAttempts(row: TimelineRow, rows: readonly TimelineRow[]): readonly 
   return row.kind === 'turn' ? rows.filter(isBelow).flatMap((step) => listAttempts(step, rows)) : []
 }
 
-/** Names the models that answered, and those that failed with their errors. */
+/** Names the models that answered, and the failed ones with their errors. */
 function Models({ attempts, state }: ModelsProps) {
   const failed = attempts.filter(({ error, supersededFor }) => error !== undefined || supersededFor !== undefined)
   const answered = [...new Set(attempts.filter((one) => !failed.includes(one)).map(({ model }) => model))]
@@ -168,7 +168,7 @@ interface ModelsProps {
   readonly state: RowState
 }
 
-/** What agents below the calls of a turn have used; the turn's own numbers are without it. */
+/** Shows the tokens and cost of delegated agents, which the numbers of the turn leave out. */
 function Delegated({ row, rows }: { readonly row: TimelineRow; readonly rows: readonly TimelineRow[] }) {
   if (row.kind !== 'turn') return null
   const spent = sumSpent(rows.filter(({ turn, path }) => turn === row.id && path === undefined))

@@ -9,7 +9,7 @@ import { ask, attachPhone, startConsole } from './console.test-kit.ts'
 export const DESKTOP = { viewport: { width: 1280, height: 800 } } as const
 export const PHONE = { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true } as const
 
-/** One browser for the tests of a file. `warn` is told why there is none. `executablePath` is undefined without Chromium. */
+/** One browser for the tests of a file. Without Chromium `executablePath` is undefined, and `warn` gets the reason. */
 export function useBrowser(warn: (message: string) => void) {
   const executablePath = findChromium('the console in a browser', warn)
   const closers: (() => unknown)[] = []

@@ -264,7 +264,7 @@ function Notes({ notes }: { readonly notes: readonly string[] }) {
 }
 
 interface Built {
-  /** Of which attempt, after the calls that lead to its session. */
+  /** Number of the attempt, after the calls that lead to its session. */
   readonly of?: string
   readonly found?: RebuiltRequest
   readonly failure?: ApiError

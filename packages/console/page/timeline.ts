@@ -363,7 +363,7 @@ const PARENT = 'parent'
 
 const FOLD: Fold = { ...TURN_FOLD, ...STEP_FOLD, ...NOTE_FOLD, ...CALL_FOLD }
 
-/** What the agents below these rows' calls have used together; undefined if there are none. */
+/** Adds up the tokens and cost of the agents below the rows; undefined if there are none. */
 export function sumSpent(
   rows: readonly TimelineRow[],
 ): { readonly tokens: number; readonly costMicros: number } | undefined {
