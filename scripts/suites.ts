@@ -242,7 +242,14 @@ export const DEEP_SUITES: readonly DeepSuite[] = [
     seconds: 60,
     needs: [],
   },
-  { name: 'the console', files: ['packages/console/page/*'], tier: 'landing', seconds: 70, needs: ['chromium'] },
+  { name: 'the console', files: ['packages/console/page/page.*'], tier: 'landing', seconds: 74, needs: ['chromium'] },
+  {
+    name: 'ten questions to the console',
+    files: ['packages/console/page/ten-questions.*'],
+    tier: 'nightly',
+    seconds: 40,
+    needs: ['chromium'],
+  },
   { name: 'the chat page', files: ['examples/chat-web/chat-web.*'], tier: 'landing', seconds: 30, needs: ['chromium'] },
   {
     name: 'the chat page in trouble',

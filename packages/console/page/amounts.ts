@@ -35,6 +35,18 @@ export function formatDay(ms: number): string {
   return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`
 }
 
+/** The time of the day; on another day than today the date with it: `2026-11-26 22:39:21`. */
+export function formatMoment(ms: number, todayMs: number, withMs = false): string {
+  const day = formatDay(ms) === formatDay(todayMs) ? '' : `${formatDay(ms)} `
+  return `${day}${formatTime(ms, withMs)}`
+}
+
+/** As short as fits into a row: `22:39:21`, and `11-26 22:39` on another day than today. */
+export function formatShortMoment(ms: number, todayMs: number): string {
+  const moment = formatMoment(ms, todayMs)
+  return moment.includes(' ') ? moment.slice(5, 16) : moment
+}
+
 /** `12 s ago`; from a day on the date. */
 export function formatAgo(ms: number, nowMs: number): string {
   const gone = nowMs - ms

@@ -34,6 +34,8 @@ export interface Costs {
   readonly rows: readonly CostRow[]
   readonly tools: readonly ToolCost[]
   readonly failures: readonly FailureCount[]
+  /** Single failures, the newest first; at most 500. */
+  readonly failed: readonly Failed[]
   readonly sessionsRead: number
   /** Sessions of the period that were not read. */
   readonly sessionsLeft: number
@@ -66,6 +68,19 @@ export interface FailureCount {
   readonly count: number
   readonly tool?: string
   readonly example?: { readonly session: string; readonly callId?: string }
+}
+
+export interface Failed {
+  readonly atMs: number
+  readonly session: string
+  readonly principal: string
+  readonly agent: string
+  readonly code: string
+  readonly message?: string
+  readonly tool?: string
+  readonly callId?: string
+  /** Calls that lead to the session of a delegated agent. */
+  readonly path?: readonly string[]
 }
 
 /** A refusal of the server, or a failure to reach it (`code` is then `unreachable`). */
@@ -120,11 +135,10 @@ export function createApi(options: ApiOptions) {
       }),
     watchSession: (id: string, watching: Watching) =>
       watch(session(id, 'events'), { from: 'now', children: true }, watching),
-    log: (id: string, from: number, path: readonly string[] = []) => {
-      const below = path.map((callId) => `&child=${encodeURIComponent(callId)}`).join('')
-      return get<LogPage>(`${session(id, 'log')}?from=${from}&limit=1000${below}`)
-    },
-    request: (id: string, attempt: number) => get<RebuiltRequest>(session(id, `requests/${attempt}`)),
+    log: (id: string, from: number, path: readonly string[] = []) =>
+      get<LogPage>(`${session(id, 'log')}?from=${from}&limit=1000${listCalls(path, '&')}`),
+    request: (id: string, attempt: number, path: readonly string[] = []) =>
+      get<RebuiltRequest>(`${session(id, `requests/${attempt}`)}${listCalls(path, '?')}`),
     approvals: () =>
       get<{ readonly approvals: readonly InboxRequest[]; readonly cursor?: string }>('approvals', {
         all: true,
@@ -140,6 +154,12 @@ export function createApi(options: ApiOptions) {
     exported: (id: string) => get<object>(session(id, 'export')),
     remove: (id: string) => send<object>('DELETE', session(id)),
   }
+}
+
+/** The delegated calls that lead to a child, as a query. */
+function listCalls(path: readonly string[], before: '?' | '&'): string {
+  const words = path.map((callId) => `child=${encodeURIComponent(callId)}`).join('&')
+  return words === '' ? '' : `${before}${words}`
 }
 
 /** Requests with the token, and refusals as errors. */

@@ -4,7 +4,9 @@ import { useEffect, useRef } from 'preact/hooks'
 import { ActDialog } from './act-dialog.tsx'
 import { CompareView } from './compare-view.tsx'
 import { CostView } from './cost-view.tsx'
+import { FailuresView } from './failures-view.tsx'
 import { InboxView } from './inbox-view.tsx'
+import { formatTime } from './amounts.ts'
 import { createKeyReader } from './keys.ts'
 import { Empty, Failure } from './parts.tsx'
 import type { Route } from './route.ts'
@@ -13,7 +15,7 @@ import { SessionView } from './session-view.tsx'
 import { SessionsView } from './sessions-view.tsx'
 import { showLine } from './shown-text.ts'
 import type { Store } from './store.ts'
-import { StoreContext, useShortcuts, useStore } from './store.ts'
+import { keepToken, StoreContext, useShortcuts, useStore } from './store.ts'
 
 export function App({ store }: { readonly store: Store }) {
   useEffect(() => {
@@ -34,6 +36,7 @@ function Shell() {
   useShortcuts([
     { keys: 'g s', does: 'Sessions', run: () => store.go({ view: 'sessions' }) },
     { keys: 'g i', does: 'Inbox', run: () => store.go({ view: 'inbox' }) },
+    { keys: 'g f', does: 'Failures', run: () => store.go({ view: 'failures' }) },
     { keys: 'g c', does: 'Cost', run: () => store.go({ view: 'cost' }) },
     { keys: '?', does: 'Show the keys', run: () => (help.value = !help.value) },
     { keys: 'Escape', does: 'Close', run: () => (help.value = false) },
@@ -57,6 +60,7 @@ function Shell() {
       </a>
       <Sidebar />
       <main id="main" tabIndex={-1}>
+        <Lost />
         {content}
       </main>
       <div class="told" role="status" aria-live="polite">
@@ -88,6 +92,8 @@ function View({ route }: { readonly route: Route }) {
       return <CompareView key={`${route.session} ${route.other}`} session={route.session} other={route.other} />
     case 'inbox':
       return <InboxView route={route} />
+    case 'failures':
+      return <FailuresView key={`${route.agent} ${route.principal}`} route={route} />
     case 'cost':
       return <CostView route={route} />
   }
@@ -101,14 +107,57 @@ function Refused() {
     <div class="page-pad">
       <h1>The console is closed to you</h1>
       <Failure error={error} again={() => location.reload()} />
-      <p class="muted">A server with tokens wants the address that it printed at its start: it ends with #token=….</p>
+      <TokenForm />
     </div>
+  )
+}
+
+/** Says that the page is not up to date, and why. */
+function Lost() {
+  const { lost } = useStore()
+  if (!lost.value) return null
+  const { sinceMs, error } = lost.value
+  const isRefused = error.code === 'unauthorized'
+  return (
+    <div class="lost" role="alert">
+      <p>
+        {isRefused
+          ? 'Your token is not valid any more.'
+          : `The server has not been reached since ${formatTime(sinceMs)}; the page tries again.`}{' '}
+        What you see may be out of date.
+      </p>
+      {isRefused && <TokenForm />}
+    </div>
+  )
+}
+
+/** Takes the token of `baton console`, or its whole address. The place in the page stays. */
+function TokenForm() {
+  const field = useRef<HTMLInputElement>(null)
+  return (
+    <form
+      class="token"
+      onSubmit={(event) => {
+        event.preventDefault()
+        const given = field.current?.value.trim() ?? ''
+        if (given === '') return
+        keepToken(given.replace(/^.*#token=/, ''))
+        location.reload()
+      }}
+    >
+      <label>
+        Token, or the address that the server printed: it ends with #token=…
+        <input ref={field} type="password" autocomplete="off" />
+      </label>
+      <button type="submit">Open</button>
+    </form>
   )
 }
 
 const ICONS = {
   sessions: 'M2.5 4h11M2.5 8h11M2.5 12h7',
   inbox: 'M2.5 9.5 4 3h8l1.5 6.5V13h-11zM2.5 9.5h3.2l.8 1.6h3l.8-1.6h3.2',
+  failures: 'M8 2.5 14 13H2zM8 6.5v3M8 11.2v.1',
   cost: 'M3 13V8.5M8 13V3M13 13V6',
 } as const
 
@@ -122,6 +171,7 @@ function Sidebar() {
       isHere: current === 'sessions' || current === 'session' || current === 'compare',
     },
     { view: 'inbox', words: 'Inbox', isHere: current === 'inbox', count: inbox.value.length },
+    { view: 'failures', words: 'Failures', isHere: current === 'failures' },
     { view: 'cost', words: 'Cost', isHere: current === 'cost' },
   ] as const
   const state = { live: 'live', connecting: 'connecting…', lost: 'connection lost' }[connection.value]
@@ -161,7 +211,7 @@ function Sidebar() {
         )}
         <span class={`connection is-${connection.value}`}>
           <i aria-hidden="true" />
-          {state}
+          <span class="connection-words">{state}</span>
         </span>
       </div>
     </header>

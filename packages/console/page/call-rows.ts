@@ -2,7 +2,7 @@
 import type { FactOf, FactType, Settlement } from '@baton/core/machine'
 import { shortName } from './amounts.ts'
 import type { Place, TimelineDraft } from './timeline-draft.ts'
-import type { CallDetails, RowState } from './timeline-row.ts'
+import type { CallDetails, RowState, TaintSource } from './timeline-row.ts'
 
 type Fold = { readonly [Type in FactType]?: (draft: TimelineDraft, fact: FactOf<Type>, place: Place) => void }
 
@@ -24,7 +24,7 @@ const APPROVALS: Fold = {
     const id = fact.via ?? fact.callId
     draft.mark(id, place, { kind: 'decision', text: describeDecision(fact) })
     if (fact.via !== undefined) return
-    changeApproval(draft, fact, place, (approval) => ({ ...approval, decided: fact }))
+    changeApproval(draft, fact, place, (approval) => ({ ...approval, decided: fact, decidedMs: place.nowMs }))
     if (fact.edited) draft.changeCall(id, place, { edited: fact.edited.arguments })
     if (fact.decision === 'deny') return
     draft.change(id, place, { outcome: 'not started' })
@@ -214,7 +214,17 @@ function settle(draft: TimelineDraft, fact: FactOf<'call-settled'> | FactOf<'tas
   draft.change(fact.callId, place, { outcome: describeSettlement(settlement) })
   draft.end(fact.callId, place, ENDS[settlement.type])
   if (provenance?.trust === 'untrusted' && settlement.type === 'ok')
-    draft.taint.push({ name: call.name, row: fact.callId })
+    draft.taint.push({ name: call.name, row: fact.callId, ...describeSource(call, provenance.source) })
+}
+
+/** The page, mail or file that a call read, as its arguments and its source name it. */
+function describeSource(
+  { name, arguments: given, edited }: CallDetails,
+  source: string | undefined,
+): Pick<TaintSource, 'about'> {
+  const named = source === undefined || source === name || given.includes(source) ? [] : [`from ${source}`]
+  const words = [...[edited ?? given].filter((text) => text !== '{}'), ...named]
+  return words.length === 0 ? {} : { about: words.join(' ') }
 }
 
 /** How it ended, in one line. */

@@ -105,10 +105,14 @@ export interface StartedConsole {
   readonly host: ReturnType<typeof createHost>
   readonly paid: readonly Payment[]
   readonly address: (token: Token, hash?: string) => string
+  /** Closes all connections of browsers. */
+  readonly cut: () => void
+  /** Refuses a token. */
+  readonly expire: (token: Token) => void
   readonly stop: () => Promise<void>
 }
 
-/** `paceMs`: how slow its tools are, for pictures. A host with the agents `refunds`, `research`, `photos`, `broken` and `notes`, whose sessions a test plays. */
+/** `paceMs`: how slow its tools are, for pictures. A host with the agents `refunds`, `research`, `photos`, `broken`, `refused` and `notes`, whose sessions a test plays. */
 export async function startConsole({ paceMs = 0 }: { readonly paceMs?: number } = {}): Promise<StartedConsole> {
   const shop = createShop(paceMs)
   const refunds = defineAgent({
@@ -157,6 +161,11 @@ export async function startConsole({ paceMs = 0 }: { readonly paceMs?: number } 
       scripted([{ text: 'The second model answers.' }], 'scripted/second'),
     ],
   })
+  const down = new BatonError({ code: 'model_auth_failed', message: 'the key is not valid', retryable: false })
+  const refused = defineAgent({
+    name: 'refused',
+    model: createScriptedModel({ id: 'scripted/refused', steps: () => ({ error: down }) }),
+  })
   const notes = defineAgent({
     name: 'notes',
     model: scripted([
@@ -191,7 +200,7 @@ export async function startConsole({ paceMs = 0 }: { readonly paceMs?: number } 
     }),
     tools: [shop.find],
   })
-  const host = createHost({ agents: [refunds, research, photos, broken, notes, indexer, long] })
+  const host = createHost({ agents: [refunds, research, photos, broken, refused, notes, indexer, long] })
   const served = await servePage(host)
   return {
     ...served,
@@ -221,11 +230,14 @@ export async function attachPhone(host: StartedConsole['host'], id: string): Pro
 
 const ROLES = { manager: ['see', 'decide', 'act', 'export', 'remove'], support: ['see'] } as const
 
-async function servePage(host: StartedConsole['host']): Promise<Pick<StartedConsole, 'url' | 'stop'>> {
+async function servePage(
+  host: StartedConsole['host'],
+): Promise<Pick<StartedConsole, 'url' | 'stop' | 'cut' | 'expire'>> {
   await writePage(fileURLToPath(new URL('../dist/page', import.meta.url)))
+  const expired = new Set<Token>()
   const authenticate = (request: Request) => {
     const token = request.headers.get('authorization')?.replace('Bearer ', '') as Token // or anything else
-    return PEOPLE[token] ?? null
+    return expired.has(token) ? undefined : PEOPLE[token]
   }
   const handle = createNodeListener(createConsole(host, { authenticate, roles: ROLES, hosts: ['127.0.0.1'] }))
   const server: Server = createServer(handle)
@@ -233,6 +245,8 @@ async function servePage(host: StartedConsole['host']): Promise<Pick<StartedCons
   const { port } = server.address() as AddressInfo // it listens on a port
   return {
     url: `http://127.0.0.1:${port}/`,
+    cut: () => server.closeAllConnections(),
+    expire: (token) => void expired.add(token),
     stop: async () => {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))

@@ -24,26 +24,8 @@ const RANGES = [
 
 export function CostView({ route }: { readonly route: CostRoute }) {
   const store = useStore()
-  const days = route.days ?? '7'
-  const [costs, setCosts] = useState<Costs | undefined>(undefined)
-  const [failure, setFailure] = useState<ApiError | undefined>(undefined)
-  const fromMs = days === 'all' ? 0 : startOfDay(Date.now() - (Number(days) - 1) * DAY_MS)
-  const query = { from: fromMs, agent: route.agent }
-  useEffect(() => {
-    let isOver = false
-    store.api.costs(query).then(
-      (found) => void (isOver || (setCosts(found), setFailure(undefined))),
-      (cause: unknown) => void (isOver || setFailure(asApiError(cause))),
-    )
-    return () => void (isOver = true)
-  }, [days, route.agent])
-  useShortcuts(
-    RANGES.map(([value, words], index) => ({
-      keys: String(index + 1),
-      does: words,
-      run: () => store.go({ ...route, days: value }, 'replace'),
-    })),
-  )
+  const days = route.days ?? DAYS
+  const { costs, failure, query, setFailure } = useCosts(route)
   const download = async (): Promise<void> => {
     try {
       save(await store.api.download('cost', { ...query, format: 'csv' }), `cost-${formatDay(Date.now())}.csv`)
@@ -55,18 +37,7 @@ export function CostView({ route }: { readonly route: CostRoute }) {
     <section class="view is-scrolling" tabIndex={0} aria-label="Cost">
       <ViewHead title="Cost">
         <div class="filters">
-          <div class="segments" role="group" aria-label="Days">
-            {RANGES.map(([value, words]) => (
-              <button
-                key={value}
-                type="button"
-                aria-pressed={days === value}
-                onClick={() => store.go({ ...route, days: value }, 'replace')}
-              >
-                {words}
-              </button>
-            ))}
-          </div>
+          <Ranges days={route.days} set={(value) => store.go({ ...route, days: value }, 'replace')} />
           {costs && costs.rows.length > 0 && (
             <select
               aria-label="Agent"
@@ -95,6 +66,53 @@ export function CostView({ route }: { readonly route: CostRoute }) {
       {costs && <Report costs={costs} days={days} />}
       {!costs && !failure && <Empty title="Adding it up…" />}
     </section>
+  )
+}
+
+/** Days of a report without a choice. */
+const DAYS = '7'
+
+interface CostQuery {
+  readonly days?: string
+  readonly agent?: string
+  readonly principal?: string
+}
+
+/** Reads the report of a period. */
+export function useCosts({ days = DAYS, agent, principal }: CostQuery) {
+  const { api } = useStore()
+  const [costs, setCosts] = useState<Costs | undefined>(undefined)
+  const [failure, setFailure] = useState<ApiError | undefined>(undefined)
+  const fromMs = days === 'all' ? 0 : startOfDay(Date.now() - (Number(days) - 1) * DAY_MS)
+  const query = { from: fromMs, agent, principal }
+  useEffect(() => {
+    let isOver = false
+    api.costs(query).then(
+      (found) => void (isOver || (setCosts(found), setFailure(undefined))),
+      (cause: unknown) => void (isOver || setFailure(asApiError(cause))),
+    )
+    return () => void (isOver = true)
+  }, [days, agent, principal])
+  return { costs, failure, query, setFailure }
+}
+
+/** Chooses the period of a report. */
+export function Ranges({
+  days = DAYS,
+  set,
+}: {
+  readonly days?: string | undefined
+  readonly set: (days: string) => void
+}) {
+  useShortcuts(RANGES.map(([value, words], index) => ({ keys: String(index + 1), does: words, run: () => set(value) })))
+  return (
+    <div class="segments" role="group" aria-label="Days">
+      {RANGES.map(([value, words]) => (
+        <button key={value} type="button" aria-pressed={days === value} onClick={() => set(value)}>
+          {words}
+        </button>
+      ))}
+    </div>
   )
 }
 
@@ -128,7 +146,7 @@ function Report({ costs, days }: { readonly costs: Costs; readonly days: string 
         <Sums title="By agent" of={sumCosts(rows, ({ agent }) => agent)} />
         <Sums title="By model" of={sumCosts(rows, ({ model }) => model)} />
         <Tools tools={costs.tools} />
-        <Failures failures={costs.failures} />
+        <Failures failures={costs.failures} days={days} />
       </div>
     </>
   )
@@ -227,13 +245,16 @@ function Tools({ tools }: Pick<Costs, 'tools'>) {
   )
 }
 
-function Failures({ failures }: Pick<Costs, 'failures'>) {
+function Failures({ failures, days }: Pick<Costs, 'failures'> & { readonly days: string }) {
   return (
     <Table title="Failures by code" names={['', 'Times', 'Example']}>
       {failures.map(({ code, tool, count, example }) => (
         <tr key={`${code} ${tool ?? ''}`}>
           <th scope="row">
-            <span class="mono">{showLine(code, 60)}</span> <span class="muted">{showLine(tool ?? '', 40)}</span>
+            <a class="mono" href={formatRoute({ view: 'failures', days, code })}>
+              {showLine(code, 60)}
+            </a>{' '}
+            <span class="muted">{showLine(tool ?? '', 40)}</span>
           </th>
           <td>{formatCount(count)}</td>
           <td>

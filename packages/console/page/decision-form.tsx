@@ -146,18 +146,21 @@ function useSchema(request: InboxRequest): unknown {
       setSchema(request.schema)
       return
     }
-    if (request.path !== undefined) return
     findSchema(api, request).then(setSchema, () => {})
   }, [request.schema])
   return schema
 }
 
-async function findSchema(api: ReturnType<typeof useStore>['api'], { session, name }: InboxRequest): Promise<unknown> {
-  const { newest } = await api.log(session, 0)
-  const { records } = await api.log(session, Math.max(0, newest - RECORDS_READ))
+async function findSchema(
+  api: ReturnType<typeof useStore>['api'],
+  { session, name, path = [] }: InboxRequest,
+): Promise<unknown> {
+  const below = path.map(({ callId }) => callId)
+  const { newest } = await api.log(session, 0, below)
+  const { records } = await api.log(session, Math.max(0, newest - RECORDS_READ), below)
   const began = records.flatMap(({ facts }) => facts).findLast((fact) => fact.type === 'model-started')
   if (!began) return undefined
-  const { request } = await api.request(session, began.attempt)
+  const { request } = await api.request(session, began.attempt, below)
   return request.tools.find((tool) => tool.name === name)?.inputSchema
 }
 const RECORDS_READ = 200

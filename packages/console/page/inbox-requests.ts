@@ -41,7 +41,7 @@ export async function findTaint(
   const below = path.map((step) => step.callId)
   const timeline = readTimeline(await readRest(api, session, below, []))
   const place = (row: string): string => [...below, row].join('/')
-  return (timeline.byId.get(callId)?.taint ?? []).map(({ name, row }) => ({ name, row: place(row) }))
+  return (timeline.byId.get(callId)?.taint ?? []).map((source) => ({ ...source, row: place(source.row) }))
 }
 
 /** Returns who decided a request that is no longer open. */

@@ -4,7 +4,7 @@ import { formatAgo, formatDuration } from './amounts.ts'
 import type { ApiError, InboxRequest } from './api.ts'
 import { ViewHead } from './app.tsx'
 import { DecisionForm } from './decision-form.tsx'
-import { Difference, Empty, Failure, Field, Json, StateMark } from './parts.tsx'
+import { Difference, Empty, Failure, Field, Json, Source, StateMark } from './parts.tsx'
 import { findOutcome, findTaint, keepRequests } from './inbox-requests.ts'
 import type { KeptRequest } from './inbox-requests.ts'
 import type { Route } from './route.ts'
@@ -246,10 +246,8 @@ function Taint({ request }: { readonly request: InboxRequest }) {
       <h3>Strangers may have a hand in it</h3>
       <p>The model had read results that strangers may have written:</p>
       <ul>
-        {sources.map(({ name, row }) => (
-          <li key={row}>
-            <a href={formatRoute({ view: 'session', session, tab: 'timeline', row })}>{showLine(name, 60)}</a>
-          </li>
+        {sources.map((source) => (
+          <Source key={source.row} source={source} session={session} />
         ))}
         {named.map((name) => (
           <li key={name}>{showLine(name, 60)}</li>

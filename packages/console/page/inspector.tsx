@@ -3,16 +3,16 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Settlement } from '@baton/core/machine'
-import { formatCost, formatCount, formatDuration, formatTime } from './amounts.ts'
+import { formatCost, formatCount, formatDay, formatDuration, formatMoment, formatTime } from './amounts.ts'
 import { describeDecision } from './call-rows.ts'
-import { Copy, Difference, Field, Json, StateMark, STATE_WORDS, Text } from './parts.tsx'
+import { Copy, Difference, Field, Json, Source, StateMark, STATE_WORDS, Text } from './parts.tsx'
 import { formatRoute } from './route.ts'
 import { listRowActs } from './session-acts.ts'
 import type { SessionLog } from './session-log.ts'
 import { indentJson, showLine } from './shown-text.ts'
 import { useShortcuts, useStore } from './store.ts'
-import type { CallDetails, TimelineRow } from './timeline-row.ts'
-import { sumUsage } from './timeline.ts'
+import type { AttemptDetails, CallDetails, RowState, TimelineRow } from './timeline-row.ts'
+import { sumSpent, sumUsage } from './timeline.ts'
 import { findOpenCalls } from './where-is-my-call.ts'
 
 export interface InspectorProps {
@@ -65,9 +65,9 @@ function Records({ row, log, session }: InspectorProps) {
     <>
       {row.records.map((pos) => (
         <Section key={pos} title={`Record ${pos}${row.path ? ' of the child' : ''}`}>
-          {!row.path && (
-            <a href={formatRoute({ view: 'session', session, tab: 'replay', row: String(pos) })}>Open in the replay</a>
-          )}
+          <a href={formatRoute({ view: 'session', session, tab: 'replay', row: placeOf(row, pos) })}>
+            Open in the replay
+          </a>
           <Json value={records.find((record) => record.pos === pos)} />
         </Section>
       ))}
@@ -75,13 +75,16 @@ function Records({ row, log, session }: InspectorProps) {
   )
 }
 
+/** The place of a record of the row's session in the replay. */
+function placeOf({ path = [] }: TimelineRow, pos: number): string {
+  return [...path, pos].join('/')
+}
+
 function Details({ row, rows, log, nowMs, session }: InspectorProps) {
-  const { call, attempt, turnDetails, text, usage, marks, taint } = row
+  const { call, text, usage, marks, taint } = row
   const where = findOpenCalls([row], log.timeline.clients, nowMs)[0]
-  const below =
-    row.kind === 'turn'
-      ? rows.filter((one) => one.turn === row.id && one.kind === 'step' && one.path === undefined)
-      : []
+  const below = row.kind === 'turn' ? rows.filter((one) => one.parent === row.id && one.kind === 'step') : []
+  const attempts = listAttempts(row, rows)
   return (
     <>
       {where && <p class="where-one">{showLine(where.words, 400)}</p>}
@@ -95,12 +98,9 @@ function Details({ row, rows, log, nowMs, session }: InspectorProps) {
         </Field>
         <Times row={row} wallOffsetMs={log.timeline.wallOffsetMs} nowMs={nowMs} />
         {usage && <Used usage={row.kind === 'turn' ? sumUsage([usage]) : usage} />}
-        {attempt && <Field name="Model">{showLine(attempt.model, 100)}</Field>}
-        {attempt?.error && (
-          <Field name="Error">{showLine(`${attempt.error.code}: ${attempt.error.message}`, 600)}</Field>
-        )}
-        {turnDetails && <Field name="Models">{turnDetails.started.models.join(', ')}</Field>}
-        {call && <CallFields call={call} nowMs={nowMs} />}
+        <Delegated row={row} rows={rows} />
+        <Models attempts={attempts} state={row.state} />
+        {call && <CallFields call={call} nowMs={nowMs} wallOffsetMs={log.timeline.wallOffsetMs} />}
       </dl>
       {below.length > 0 && <Steps steps={below} session={session} />}
       {call && <CallTexts call={call} />}
@@ -114,22 +114,12 @@ function Details({ row, rows, log, nowMs, session }: InspectorProps) {
           <p>The model had read what strangers may have written:</p>
           <ul>
             {taint.map((source) => (
-              <li key={source.row}>
-                <a href={formatRoute({ view: 'session', session, tab: 'timeline', row: source.row })}>
-                  {showLine(source.name, 80)}
-                </a>
-              </li>
+              <Source key={source.row} source={source} session={session} />
             ))}
           </ul>
         </Section>
       )}
-      {attempt && row.path === undefined && (
-        <p>
-          <a href={formatRoute({ view: 'session', session, tab: 'replay', row: String(attempt.pos) })}>
-            The request as the model got it
-          </a>
-        </p>
-      )}
+      <ToRequest row={row} attempt={attempts.at(-1)} session={session} />
       {(marks.length > 0 || row.segments.length > 0) && <History row={row} wallOffsetMs={log.timeline.wallOffsetMs} />}
       {row.fact && row.kind === 'note' && (
         <Section title="Fact">
@@ -138,6 +128,75 @@ function Details({ row, rows, log, nowMs, session }: InspectorProps) {
       )}
     </>
   )
+}
+
+/** The requests to models of an attempt, a step or a turn, in their order. */
+function listAttempts(row: TimelineRow, rows: readonly TimelineRow[]): readonly AttemptDetails[] {
+  if (row.attempt) return [row.attempt]
+  const isBelow = (one: TimelineRow): boolean => one.parent === row.id
+  if (row.kind === 'step') return rows.filter(isBelow).flatMap(({ attempt }) => attempt ?? [])
+  return row.kind === 'turn' ? rows.filter(isBelow).flatMap((step) => listAttempts(step, rows)) : []
+}
+
+/** Names the models that answered, and the failed ones with their errors. */
+function Models({ attempts, state }: ModelsProps) {
+  const failed = attempts.filter(({ error, supersededFor }) => error !== undefined || supersededFor !== undefined)
+  const answered = [...new Set(attempts.filter((one) => !failed.includes(one)).map(({ model }) => model))]
+  return (
+    <>
+      {answered.length > 0 && (
+        <Field name={state === 'ok' ? 'Answered by' : 'Asked'}>{showLine(answered.join(', '), 300)}</Field>
+      )}
+      {failed.length > 0 && (
+        <Field name="Failed">
+          <ul class="plain">
+            {failed.map(({ attempt, model, error, supersededFor }) => (
+              <li key={attempt}>
+                {showLine(`${model}: ${error ? `${error.code}, ${error.message}` : supersededFor}`, 400)}
+              </li>
+            ))}
+          </ul>
+        </Field>
+      )}
+    </>
+  )
+}
+
+interface ModelsProps {
+  readonly attempts: readonly AttemptDetails[]
+  /** State of the row. */
+  readonly state: RowState
+}
+
+/** Shows the tokens and cost of delegated agents, which the numbers of the turn leave out. */
+function Delegated({ row, rows }: { readonly row: TimelineRow; readonly rows: readonly TimelineRow[] }) {
+  if (row.kind !== 'turn') return null
+  const spent = sumSpent(rows.filter(({ turn, path }) => turn === row.id && path === undefined))
+  if (!spent) return null
+  return (
+    <>
+      <Field name="Other agents">{`${formatCount(spent.tokens)} tokens, ${formatCost(spent.costMicros)}`}</Field>
+      <Field name="Cost of all">{formatCost((row.usage?.costMicros ?? 0) + spent.costMicros)}</Field>
+    </>
+  )
+}
+
+/** Leads to what the model got, and to what changed since the request before. */
+function ToRequest({ row, attempt, session }: ToRequestProps) {
+  if (!attempt || row.kind === 'turn') return null
+  const place = { view: 'session', session, tab: 'replay', row: placeOf(row, attempt.pos) } as const
+  return (
+    <p class="links">
+      <a href={formatRoute({ ...place, part: 'request' })}>The request as the model got it</a>
+      <a href={formatRoute({ ...place, part: 'changes' })}>What changed since the request before</a>
+    </p>
+  )
+}
+
+interface ToRequestProps {
+  readonly row: TimelineRow
+  readonly attempt: AttemptDetails | undefined
+  readonly session: string
 }
 
 /** A call that waits for a person is decided in the inbox. */
@@ -167,11 +226,11 @@ function Times({
   readonly nowMs: number
 }) {
   const { fromMs, toMs, segments } = row
-  const began = formatTime(fromMs + wallOffsetMs, true)
+  const began = `${formatDay(fromMs + wallOffsetMs)} ${formatTime(fromMs + wallOffsetMs, true)}`
   if (segments.length === 0) return <Field name="Time">{began}</Field>
   return (
     <Field name="Time">
-      {began} → {toMs === undefined ? 'still open' : formatTime(toMs + wallOffsetMs, true)} ·{' '}
+      {began} → {toMs === undefined ? 'still open' : formatMoment(toMs + wallOffsetMs, fromMs + wallOffsetMs, true)} ·{' '}
       {formatDuration((toMs ?? nowMs) - fromMs)}
     </Field>
   )
@@ -201,7 +260,13 @@ const EFFECTS = {
   once: 'once: begun at most once',
 } as const
 
-function CallFields({ call, nowMs }: { readonly call: CallDetails; readonly nowMs: number }) {
+interface CallFieldsProps {
+  readonly call: CallDetails
+  readonly nowMs: number
+  readonly wallOffsetMs: number
+}
+
+function CallFields({ call, nowMs, wallOffsetMs }: CallFieldsProps) {
   const { proposal, child, offeredTo, claimedBy, attempts, approvals } = call
   const runs = {
     server: 'the server',
@@ -221,12 +286,17 @@ function CallFields({ call, nowMs }: { readonly call: CallDetails; readonly nowM
       {claimedBy !== undefined && <Field name="Claimed by">{claimedBy}</Field>}
       {call.task && <Field name="Task">{call.task === 'running' ? 'continues in the background' : 'has ended'}</Field>}
       {proposal.asksFor !== undefined && <Field name="Why it asks">{showLine(proposal.asksFor, 500)}</Field>}
-      {approvals.map(({ id, decided, given, expiresAtMs }) => (
+      {approvals.map(({ id, decided, decidedMs, given, expiresAtMs }) => (
         <Field key={id} name="Approval">
-          {given.map(({ principal }) => `approved by ${principal}; `).join('')}
+          {given.map(({ principal, note }) =>
+            showLine(`approved by ${principal}${note === undefined ? '' : ` (note: ${note})`}; `, 500),
+          )}
           {decided
             ? showLine(describeDecision(decided), 500)
             : `open, ${expiresAtMs > nowMs ? `expires in ${formatDuration(expiresAtMs - nowMs)}` : 'expired'}`}
+          {decidedMs !== undefined && (
+            <time>, {`${formatDay(decidedMs + wallOffsetMs)} ${formatTime(decidedMs + wallOffsetMs)}`}</time>
+          )}
         </Field>
       ))}
       {call.provenance && (

@@ -2,21 +2,21 @@
 import { render } from 'preact'
 import { createApi } from './api.ts'
 import { App } from './app.tsx'
-import { createStore, startStore } from './store.ts'
+import { createStore, keepToken, readToken, startStore } from './store.ts'
 
-const TOKEN = 'baton-console-token'
-
-/** A token after `#token=` moves into the tab's own storage, so that no copied address has it. */
-function takeToken(): string | undefined {
+/** Takes the token after `#token=` out of the address. Returns whether there was one. */
+function takeToken(): boolean {
   const [, given] = /^#token=(.+)$/.exec(location.hash) ?? []
-  if (given !== undefined) {
-    sessionStorage.setItem(TOKEN, decodeURIComponent(given))
-    history.replaceState(null, '', `${location.pathname}${location.search}#/sessions`)
-  }
-  return sessionStorage.getItem(TOKEN) ?? undefined
+  if (given === undefined) return false
+  keepToken(decodeURIComponent(given))
+  history.replaceState(null, '', `${location.pathname}${location.search}#/sessions`)
+  return true
 }
 
-const token = takeToken()
+takeToken()
+// The address of a server that was started again, in a tab that has the page: only what is after `#` differs.
+addEventListener('hashchange', () => void (takeToken() && location.reload()))
+const token = readToken()
 const base = new URL('.', location.href).pathname
 const store = createStore(createApi({ base, token, fetch: (input, init) => fetch(input, init) }))
 const end = startStore(store)

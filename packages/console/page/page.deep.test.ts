@@ -1,76 +1,13 @@
 // The console's page in Chromium, over a real host and the console's own server: lists, timelines, decisions, replays, costs
 // and acts, in light and dark, on a desktop and on a phone.
+import { frontOf } from '@baton/core/internal'
 import axe from 'axe-core'
-import { CHROMIUM_ARGUMENTS, findChromium } from '@baton/testing/chromium'
-import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core'
-import { chromium } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import type { StartedConsole, Token } from './console.test-kit.ts'
-import { ask, attachPhone, startConsole } from './console.test-kit.ts'
+import type { Locator, Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { ask } from './console.test-kit.ts'
+import { DESKTOP, PHONE, show, useBrowser } from './opened-page.test-kit.ts'
 
-const executablePath = findChromium('the console in a browser', (message) => console.warn(message))
-const closers: (() => unknown)[] = []
-let browser: Browser | undefined
-
-beforeAll(async () => {
-  if (executablePath !== undefined)
-    browser = await chromium.launch({ executablePath, args: [...CHROMIUM_ARGUMENTS], timeout: 30_000 })
-})
-afterEach(async () => {
-  for (const close of closers.splice(0).reverse()) await close()
-})
-afterAll(async () => {
-  await browser?.close()
-})
-
-const DESKTOP = { viewport: { width: 1280, height: 800 } } as const
-const PHONE = { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true } as const
-
-async function start(): Promise<StartedConsole> {
-  const started = await startConsole()
-  closers.push(started.stop)
-  return started
-}
-
-async function open(
-  started: StartedConsole,
-  token: Token = 'manager-token',
-  options: BrowserContextOptions = DESKTOP,
-): Promise<Page> {
-  if (!browser) throw new Error('there is no browser')
-  const context = await browser.newContext({ reducedMotion: 'reduce', ...options })
-  closers.push(() => context.close())
-  const page = await context.newPage()
-  page.setDefaultTimeout(20_000)
-  const complaints: string[] = []
-  page.on('pageerror', (cause) => void complaints.push(String(cause)))
-  // Includes violations of the content security policy.
-  page.on('console', (message) => void (message.type() === 'error' && complaints.push(message.text())))
-  closers.push(() => expect(complaints.filter((text) => !/status of (401|403|404|409|422)/.test(text))).toEqual([]))
-  await page.goto(started.address(token))
-  await page.getByRole('heading', { name: 'Sessions' }).waitFor()
-  return page
-}
-
-async function show(page: Page, hash: string): Promise<void> {
-  await page.evaluate((to) => void (location.hash = to), hash)
-}
-
-/** Sessions that wait, failed and ended. */
-async function play({ host }: StartedConsole): Promise<void> {
-  await ask(host, 'refund-A17', 'refunds', 'Please refund my order A-17.')
-  await ask(host, 'note-1', 'notes', 'Write a note.')
-  await ask(host, 'photo-1', 'photos', 'What do you see?')
-  const phone = await attachPhone(host, 'photo-1')
-  closers.push(() => phone.detach())
-  await (
-    await ask(host, 'research-B2', 'research', 'What about B-2?')
-  ).turn.answer
-  await (
-    await ask(host, 'fallback', 'broken', 'Hello?')
-  ).turn.answer
-  await expect.poll(async () => (await host.approvals()).approvals.length).toBe(2)
-}
+const { executablePath, start, open, play } = useBrowser((message) => console.warn(message))
 
 test.skipIf(!executablePath)('the list shows a new session, and what it waits for, while one looks at it', async () => {
   const started = await start()
@@ -293,6 +230,52 @@ test.skipIf(!executablePath)('who has no role, and what does not exist, is told 
   expect(await page.getByRole('listbox').count()).toBe(0)
 })
 
+test.skipIf(!executablePath)('a paused session continues by the button', async () => {
+  const started = await start()
+  const { session } = await ask(started.host, 'photo-1', 'photos', 'What do you see?')
+  await frontOf(session).control('pause')
+  const page = await open(started)
+  await show(page, '#/sessions/photo-1/timeline')
+  await page.getByRole('button', { name: 'Continue' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Continue' }).click()
+  await page.getByText('The session continues.').waitFor()
+  await expect.poll(async () => (await session.info()).activity).not.toBe('paused')
+  await page.getByRole('button', { name: 'Continue' }).waitFor({ state: 'detached' })
+})
+
+test.skipIf(!executablePath)(
+  'a server that is gone for a while, a token that has expired, and the address of the next server',
+  async () => {
+    const started = await start()
+    await play(started)
+    const page = await open(started)
+    const lost = page.getByRole('alert').filter({ hasText: 'may be out of date' })
+    await page.context().setOffline(true)
+    started.cut()
+    await lost.getByText(/The server has not been reached since \d\d:\d\d:\d\d; the page tries again\./).waitFor()
+    await page.getByRole('option', { name: /refund-A17/ }).waitFor()
+    await show(page, '#/sessions/refund-A17/timeline')
+    await page.getByText('the server cannot be reached').waitFor()
+    expect(await page.getByText('The log is empty.').count()).toBe(0)
+    await page.context().setOffline(false)
+    await lost.waitFor({ state: 'detached' })
+    await page.getByRole('option', { name: /^pay/ }).waitFor()
+
+    started.expire('manager-token')
+    started.cut()
+    await lost.getByText('Your token is not valid any more.').waitFor()
+    await page.getByLabel(/^Token, or the address/).fill(started.address('support-token'))
+    await page.getByRole('button', { name: 'Open' }).click()
+    await page.getByText('sam').waitFor()
+    await page.getByRole('option', { name: /^pay/ }).waitFor()
+
+    // A tab that has the page gets another address of it: only what is after `#` differs.
+    await page.evaluate((to) => void (location.href = to), started.address('manager-token'))
+    await page.getByRole('heading', { name: 'The console is closed to you' }).waitFor()
+    expect(await page.evaluate(() => location.href)).not.toContain('token=')
+  },
+)
+
 test.skipIf(!executablePath)('retry, rewind, fork, export and the end of a task do what they say', async () => {
   const started = await start()
   await (
@@ -428,6 +411,7 @@ const VIEWS = {
   replay: ['#/sessions/refund-A17/replay/2', '2 of 5'],
   compare: ['#/compare/refund-A17/fallback', 'lines differ'],
   inbox: ['#/inbox', 'write refunds.md'],
+  failures: ['#/failures', 'the key is not valid'],
   cost: ['#/cost', 'By agent'],
 } as const
 /** Nothing is wider than the page, except inside boxes that scroll. */
@@ -443,6 +427,7 @@ test.skipIf(!executablePath).each(LOOKS)(
   async (_size, _scheme, look) => {
     const started = await start()
     await play(started)
+    await (await ask(started.host, 'ann-1', 'refused', 'Hello?')).turn.answer.catch(() => {})
     const page = await open(started, 'manager-token', look)
     for (const [name, [hash, text]] of Object.entries(VIEWS)) {
       await show(page, hash)

@@ -3,9 +3,10 @@ import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { ApiError } from './api.ts'
 import { diffLines } from './line-diff.ts'
-import { indentJson, showHidden } from './shown-text.ts'
+import { formatRoute } from './route.ts'
+import { indentJson, showHidden, showLine } from './shown-text.ts'
 import { useStore } from './store.ts'
-import type { RowState } from './timeline-row.ts'
+import type { RowState, TaintSource } from './timeline-row.ts'
 
 /** Each state has its own shape: colour alone says nothing. */
 const MARKS: Readonly<Record<RowState, string>> = {
@@ -151,6 +152,21 @@ export function Copy({
       {children}
     </button>
   )
+}
+
+/** An untrusted result, with a link to its row. */
+export function Source({ source: { name, row, about }, session }: SourceProps) {
+  return (
+    <li>
+      <a href={formatRoute({ view: 'session', session, tab: 'timeline', row })}>{showLine(name, 80)}</a>
+      {about !== undefined && <span class="muted"> {showLine(about, 200)}</span>}
+    </li>
+  )
+}
+
+interface SourceProps {
+  readonly source: TaintSource
+  readonly session: string
 }
 
 /** A name and what belongs to it. */

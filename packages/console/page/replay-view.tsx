@@ -1,8 +1,9 @@
 // The replay: one record after another, the request of each step as the provider got it, and what changed between two.
 // It reads; it runs no model and no tool.
 import { useEffect, useState } from 'preact/hooks'
-import type { SessionRecord } from '@baton/core/machine'
-import { formatTime } from './amounts.ts'
+import type { ComponentChildren } from 'preact'
+import type { FactOf, SessionRecord } from '@baton/core/machine'
+import { formatShortMoment, shortName } from './amounts.ts'
 import type { ApiError, RebuiltRequest } from './api.ts'
 import { Copy, Difference, Empty, Failure, Json, StateMark, Text } from './parts.tsx'
 import { describeRecord, writeRequest } from './record-lines.ts'
@@ -28,20 +29,20 @@ const PARTS = [
   ['changes', 'What changed'],
   ['then', 'Open then'],
 ] as const
-type Part = (typeof PARTS)[number][0]
 
 export function ReplayView({ route, log }: ReplayProps) {
   const store = useStore()
-  const { records } = log
-  const [part, setPart] = useState<Part>('record')
+  const { part = 'record' } = route
+  const [pos, ...above] = (route.row ?? '').split('/').toReversed()
+  const path = above.toReversed()
+  const records = log.recordsBelow.get(path.join('/')) ?? []
   const first = records[0]?.pos ?? 0
   const last = records.at(-1)?.pos ?? 0
-  const wanted = Number(route.row ?? last)
+  const wanted = pos === undefined || pos === '' ? last : Number(pos)
   const at = records.find(({ pos }) => pos === wanted) ?? records.at(-1)
-  const go = (pos: number): void => {
-    const row = String(Math.min(last, Math.max(first, pos)))
-    store.go({ view: 'session', session: route.session, tab: 'replay', row }, 'replace')
-  }
+  const show = (row: string, shown = part): void =>
+    store.go({ view: 'session', session: route.session, tab: 'replay', row, part: shown }, 'replace')
+  const go = (to: number): void => show([...path, Math.min(last, Math.max(first, to))].join('/'))
   const here = at?.pos ?? 0
   useShortcuts([
     { keys: 'j', does: 'Next record', run: () => go(here + 1) },
@@ -59,10 +60,13 @@ export function ReplayView({ route, log }: ReplayProps) {
       run: () => go(records.findLast((one) => one.pos < here && asksModel(one))?.pos ?? here),
     },
   ])
+  if (!at && log.failure) return null
   if (!at) return <Empty title={log.isLoaded ? 'The log is empty.' : 'Reading the log…'} />
   return (
     <div class="replay">
-      <Steps here={here} first={first} last={last} go={go} log={log} session={route.session} />
+      <Steps here={here} first={first} last={last} go={go} records={records} session={route.session}>
+        <Logs log={log} path={path} show={show} />
+      </Steps>
       <div class="split has-detail">
         <VirtualList
           label="Records"
@@ -71,21 +75,28 @@ export function ReplayView({ route, log }: ReplayProps) {
           rowPx={ROW_PX}
           idOf={posOf}
           selected={String(here)}
-          onSelect={({ pos }) => go(pos)}
+          onSelect={(one) => go(one.pos)}
           draw={drawRecord}
         />
         <aside class="inspector is-wide" aria-label="Record">
           <div class="tabs" role="group" aria-label="Parts of the record">
             {PARTS.map(([name, words]) => (
-              <button key={name} type="button" aria-pressed={part === name} onClick={() => setPart(name)}>
+              <button
+                key={name}
+                type="button"
+                aria-pressed={part === name}
+                onClick={() => show([...path, here].join('/'), name)}
+              >
                 {words}
               </button>
             ))}
           </div>
           <div class="inspector-body" tabIndex={0} role="region" aria-label="Details">
             {part === 'record' && <Json value={at} />}
-            {part === 'request' && <Request session={route.session} records={records} pos={here} isChange={false} />}
-            {part === 'changes' && <Request session={route.session} records={records} pos={here} isChange />}
+            {part === 'request' && (
+              <Request {...{ session: route.session, path, records, pos: here }} isChange={false} />
+            )}
+            {part === 'changes' && <Request {...{ session: route.session, path, records, pos: here }} isChange />}
             {part === 'then' && <Then records={records} record={at} />}
           </div>
         </aside>
@@ -103,15 +114,43 @@ interface StepsProps {
   readonly first: number
   readonly last: number
   readonly go: (pos: number) => void
-  readonly log: SessionLog
+  readonly records: readonly SessionRecord[]
   readonly session: string
+  readonly children: ComponentChildren
 }
 
-function Steps({ here, first, last, go, log, session }: StepsProps) {
+/** Chooses between the log of the session and those of the agents below it. */
+function Logs({ log, path, show }: LogsProps) {
+  if (log.children.size === 0) return null
+  return (
+    <select
+      aria-label="Log"
+      value={path.join('/')}
+      onChange={({ currentTarget: { value } }) => show(value === '' ? '' : `${value}/`)}
+    >
+      <option value="">{showLine(log.timeline.agent, 40)}</option>
+      {[...log.children].map(([key, { agent }]) => (
+        <option
+          key={key}
+          value={key}
+        >{`${' '.repeat(2 * key.split('/').length)}${showLine(agent, 40)}, ${shortName(key.split('/').at(-1) ?? '')}`}</option>
+      ))}
+    </select>
+  )
+}
+
+interface LogsProps {
+  readonly log: SessionLog
+  readonly path: readonly string[]
+  readonly show: (row: string) => void
+}
+
+function Steps({ here, first, last, go, records, session, children }: StepsProps) {
   const store = useStore()
   const [other, setOther] = useState('')
   return (
     <div class="replay-steps">
+      {children}
       <button type="button" disabled={here <= first} onClick={() => go(here - 1)} aria-label="Previous record">
         ◀
       </button>
@@ -129,7 +168,7 @@ function Steps({ here, first, last, go, log, session }: StepsProps) {
       <span class="numbers">
         {here} of {last}
       </span>
-      <Copy text={() => writeTestCase(log.records, session, here)}>Copy as a test case</Copy>
+      <Copy text={() => writeTestCase(records, session, here)}>Copy as a test case</Copy>
       <form
         onSubmit={(event) => {
           event.preventDefault()
@@ -155,7 +194,7 @@ function RecordRow({ record }: { readonly record: SessionRecord }) {
   return (
     <div class={`record-row ${asksModel(record) ? 'asks' : ''}`}>
       <span class="muted numbers">{pos}</span>
-      <span class="muted numbers">{formatTime(wallMs ?? nowMs)}</span>
+      <span class="muted numbers">{formatShortMoment(wallMs ?? nowMs, Date.now())}</span>
       <span>{showLine(describeRecord(record), 160)}</span>
     </div>
   )
@@ -163,19 +202,21 @@ function RecordRow({ record }: { readonly record: SessionRecord }) {
 
 interface RequestProps {
   readonly session: string
+  /** Delegated calls that lead to the session of the records. */
+  readonly path: readonly string[]
   readonly records: readonly SessionRecord[]
   readonly pos: number
   /** Against the request before it. */
   readonly isChange: boolean
 }
 
-function Request({ session, records, pos, isChange }: RequestProps) {
+function Request({ session, path, records, pos, isChange }: RequestProps) {
   const asked = records
     .filter((record) => record.pos <= pos)
-    .flatMap(({ facts }) => facts.flatMap((fact) => (fact.type === 'model-started' ? fact.attempt : [])))
+    .flatMap(({ facts }) => facts.flatMap((fact) => (fact.type === 'model-started' ? fact : [])))
   const [now, before] = [asked.at(-1), asked.at(-2)]
-  const newer = useRequest(session, now)
-  const older = useRequest(session, isChange ? before : undefined)
+  const newer = useRequest(session, now?.attempt, path)
+  const older = useRequest(session, isChange ? before?.attempt : undefined, path)
   if (now === undefined) return <p class="muted">The model has not been asked yet.</p>
   const failed = newer.failure ?? older.failure
   if (failed) return <Failure error={failed} />
@@ -183,7 +224,7 @@ function Request({ session, records, pos, isChange }: RequestProps) {
   if (!isChange)
     return (
       <>
-        <p class="muted">The request of attempt {now}, built again from the log.</p>
+        <p class="muted">{nameRequest(now)}, built again from the log.</p>
         <Notes notes={newer.found.notes} />
         <Text text={writeRequest(newer.found.request)} />
       </>
@@ -193,7 +234,7 @@ function Request({ session, records, pos, isChange }: RequestProps) {
   return (
     <>
       <p class="muted">
-        From the request of attempt {before} to that of attempt {now}.
+        From {nameRequest(before)} to {nameRequest(now)}.
       </p>
       <Notes notes={[...new Set([...older.found.notes, ...newer.found.notes])]} />
       <Difference
@@ -203,6 +244,11 @@ function Request({ session, records, pos, isChange }: RequestProps) {
       />
     </>
   )
+}
+
+/** `step 2 (attempt 3, acme/large)`. */
+function nameRequest({ step, attempt, model }: FactOf<'model-started'>): string {
+  return `the request of step ${step} (attempt ${attempt}, ${model})`
 }
 
 /** Lists the ways in which the rebuilt request may differ from the sent one. */
@@ -218,24 +264,26 @@ function Notes({ notes }: { readonly notes: readonly string[] }) {
 }
 
 interface Built {
-  readonly attempt?: number
+  /** Number of the attempt, after the calls that lead to its session. */
+  readonly of?: string
   readonly found?: RebuiltRequest
   readonly failure?: ApiError
 }
 
-function useRequest(session: string, attempt: number | undefined): Built {
+function useRequest(session: string, attempt: number | undefined, path: readonly string[]): Built {
   const { api } = useStore()
   const [built, setBuilt] = useState<Built>({})
+  const key = [...path, attempt].join('/')
   useEffect(() => {
     if (attempt === undefined) return
     let isOver = false
-    api.request(session, attempt).then(
-      (found) => void (isOver || setBuilt({ attempt, found })),
-      (cause: unknown) => void (isOver || setBuilt({ attempt, failure: asApiError(cause) })),
+    api.request(session, attempt, path).then(
+      (found) => void (isOver || setBuilt({ of: key, found })),
+      (cause: unknown) => void (isOver || setBuilt({ of: key, failure: asApiError(cause) })),
     )
     return () => void (isOver = true)
-  }, [session, attempt])
-  return built.attempt === attempt ? built : {}
+  }, [session, key])
+  return built.of === key ? built : {}
 }
 
 /** Shows what was open at a record. */

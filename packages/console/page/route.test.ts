@@ -9,6 +9,8 @@ test.each<Route>([
   { view: 'session', session: 'a/b?c#d%', tab: 'timeline' },
   { view: 'session', session: 's', tab: 'timeline', row: 'call_1_0/call_2_0' },
   { view: 'session', session: 's', tab: 'replay', row: '12' },
+  { view: 'session', session: 's', tab: 'replay', row: 'call_1_0/12', part: 'changes' },
+  { view: 'failures', days: '30', agent: 'a b', principal: 'ann', code: 'tool_failed' },
   { view: 'compare', session: 'a/b', other: 'c d' },
   { view: 'inbox' },
   { view: 'inbox', session: 's/1', approval: 'approval_call_1_0_1' },

@@ -5,7 +5,7 @@ import type { LogPage } from './api.ts'
 import { findOutcome, findTaint, keepRequests } from './inbox-requests.ts'
 import type { InboxRequest } from './api.ts'
 import { readLog } from './kept-log.test-kit.ts'
-import { createLogReader } from './session-log.ts'
+import { CHILDREN_MAX, createLogReader } from './session-log.ts'
 
 /** A server's log route over records, two a page. */
 function serve(logs: Readonly<Record<string, readonly SessionRecord[]>>) {
@@ -47,6 +47,16 @@ test('children are read with their parent, an ended one once, and one without a 
   expect(asked.filter((one) => one.startsWith('s/'))).toEqual([])
   const { children: none } = await createLogReader({ log: serve({ s: records }).log }, 's').readOn()
   expect([...none.keys()]).toEqual([])
+})
+
+test('more children than the page reads are left out, and it says so', async () => {
+  const records = readLog('tree')
+  const { log } = serve({ s: records })
+  // Each child has a child.
+  const endless = (id: string, from: number): Promise<LogPage> => log(id, from)
+  const { children, isCut } = await createLogReader({ log: endless }, 's').readOn()
+  expect([children.size, isCut]).toEqual([CHILDREN_MAX, true])
+  expect((await createLogReader({ log }, 's').readOn()).isCut).toBe(false)
 })
 
 test('who decided a request that has left the inbox', async () => {

@@ -19,6 +19,8 @@ export interface SessionLog {
   readonly children: ReadonlyMap<string, Timeline>
   /** Records of the session (under '') and of its children, by the calls that lead to them, joined by `/`. */
   readonly recordsBelow: ReadonlyMap<string, readonly SessionRecord[]>
+  /** There are more children than the page reads. */
+  readonly isCut: boolean
   readonly failure: ApiError | undefined
   readonly isLoaded: boolean
   /** Reads on now. */
@@ -34,6 +36,7 @@ export function useSessionLog(id: string): SessionLog {
     timeline: NOTHING,
     children: new Map(),
     recordsBelow: new Map(),
+    isCut: false,
     failure: undefined,
     isLoaded: false,
   })
@@ -90,11 +93,12 @@ function isSame(before: Omit<SessionLog, 'readOn'>, state: LogState): boolean {
   )
 }
 
-type LogState = Pick<SessionLog, 'records' | 'timeline' | 'children' | 'recordsBelow'>
+type LogState = Pick<SessionLog, 'records' | 'timeline' | 'children' | 'recordsBelow' | 'isCut'>
 
 /** Reads what is new of a session and of the children that work for its calls. */
 export function createLogReader(api: Pick<Api, 'log'>, id: string): { readonly readOn: () => Promise<LogState> } {
   const logs = new Map<string, { records: readonly SessionRecord[]; timeline: Timeline }>()
+  let isCut = false
   const readOne = async (path: readonly string[]): Promise<Timeline> => {
     const key = path.join('/')
     const known = logs.get(key) ?? { records: [], timeline: NOTHING }
@@ -105,9 +109,13 @@ export function createLogReader(api: Pick<Api, 'log'>, id: string): { readonly r
   }
   const readBelow = async (timeline: Timeline, path: readonly string[]): Promise<void> => {
     for (const { call } of timeline.rows) {
-      if (!call?.child || logs.size > CHILDREN_MAX) continue
+      if (!call?.child) continue
       const below = [...path, call.callId]
       const known = logs.get(below.join('/'))
+      if (!known && logs.size > CHILDREN_MAX) {
+        isCut = true
+        continue
+      }
       const isOver = known !== undefined && call.child.stop !== undefined
       try {
         const child = isOver ? known.timeline : await readOne(below)
@@ -123,7 +131,7 @@ export function createLogReader(api: Pick<Api, 'log'>, id: string): { readonly r
       await readBelow(timeline, [])
       const children = [...logs].filter(([key]) => key !== '').map(([key, log]) => [key, log.timeline] as const)
       const recordsBelow = new Map([...logs].map(([key, log]) => [key, log.records] as const))
-      return { records: logs.get('')?.records ?? [], timeline, children: new Map(children), recordsBelow }
+      return { records: logs.get('')?.records ?? [], timeline, children: new Map(children), recordsBelow, isCut }
     },
   }
 }

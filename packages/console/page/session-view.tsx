@@ -8,11 +8,11 @@ import type { Route, SessionTab } from './route.ts'
 import { formatRoute } from './route.ts'
 import { listActs } from './session-acts.ts'
 import type { SessionLog } from './session-log.ts'
-import { useSessionLog } from './session-log.ts'
+import { CHILDREN_MAX, useSessionLog } from './session-log.ts'
 import { showLine } from './shown-text.ts'
 import { useShortcuts, useStore } from './store.ts'
 import type { TimelineRow } from './timeline-row.ts'
-import { sumUsage, withChildren } from './timeline.ts'
+import { sumSpent, sumUsage, withChildren } from './timeline.ts'
 import { TimelineView } from './timeline-view.tsx'
 import { findOpenCalls } from './where-is-my-call.ts'
 
@@ -41,6 +41,12 @@ export function SessionView({ route }: { readonly route: SessionRoute }) {
     <section class="view">
       <Head route={route} log={log} />
       {log.failure && <Failure error={log.failure} again={log.readOn} />}
+      {log.isCut && (
+        <p class="warning part">
+          Only the first {CHILDREN_MAX} delegated agents are shown below their calls; each call still says what its
+          agent used.
+        </p>
+      )}
       <OpenCalls route={route} rows={open} clients={timeline.clients} nowMs={nowMs} />
       {route.tab === 'timeline' && <TimelineView route={route} log={log} rows={rows} nowMs={nowMs} />}
       {route.tab === 'conversation' && (
@@ -61,6 +67,7 @@ function Head({ route, log }: HeadProps) {
   const { timeline, records } = log
   const turns = useMemo(() => timeline.rows.filter(({ kind }) => kind === 'turn'), [timeline])
   const usage = useMemo(() => sumUsage(turns.map((turn) => turn.usage)), [turns])
+  const spent = useMemo(() => sumSpent(timeline.rows), [timeline])
   const openedMs = (records[0]?.wallMs ?? records[0]?.nowMs) || undefined
   const title = useMemo(() => readTitle(log), [records])
   const acts = listActs({ session: route.session, rows: timeline.rows, store, readOn: log.readOn })
@@ -96,7 +103,10 @@ function Head({ route, log }: HeadProps) {
           name="tokens"
           value={`${formatCount(usage.inputTokens ?? 0)} in, ${formatCount(usage.outputTokens ?? 0)} out`}
         />
-        <Fact name="cost" value={formatCost(usage.costMicros)} />
+        <Fact
+          name="cost"
+          value={`${formatCost(usage.costMicros)}${spent ? `, and ${formatCost(spent.costMicros)} for other agents` : ''}`}
+        />
         <Fact isMinor name="records" value={formatCount(records.length)} />
       </dl>
       <nav class="tabs" aria-label="Parts of the session">

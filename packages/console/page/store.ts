@@ -28,6 +28,8 @@ export function createStore(api: Api) {
     route: signal<Route>(parseRoute(location.hash)),
     nowMs: signal(Date.now()),
     connection: signal<Connection>('connecting'),
+    /** Why the inbox, which is always watched, cannot be read. */
+    lost: signal<{ readonly sinceMs: number; readonly error: ApiError } | undefined>(undefined),
     inbox: signal<readonly InboxRequest[]>([]),
     inboxLoaded: signal(false),
     asked: signal<Asked | undefined>(undefined),
@@ -160,15 +162,34 @@ async function watchInbox(store: Store, stop: AbortSignal): Promise<void> {
     signal: stop,
     // The title of a hidden tab counts the requests.
     evenHidden: true,
-    opened: () => (store.connection.value = 'live'),
+    opened: () =>
+      batch(() => {
+        store.connection.value = 'live'
+        store.lost.value = undefined
+      }),
     take: (page) =>
       batch(() => {
         store.inbox.value = (page as { approvals: readonly InboxRequest[] }).approvals // the server's contract
         store.inboxLoaded.value = true
         store.connection.value = 'live'
       }),
-    failed: () => (store.connection.value = 'lost'),
+    failed: (cause) =>
+      batch(() => {
+        store.connection.value = 'lost'
+        store.lost.value = { sinceMs: store.lost.value?.sinceMs ?? Date.now(), error: asApiError(cause) }
+      }),
   })
+}
+
+const TOKEN = 'baton-console-token'
+
+/** Keeps a token in the tab's own storage, so that no copied address has it. */
+export function keepToken(token: string): void {
+  sessionStorage.setItem(TOKEN, token)
+}
+
+export function readToken(): string | undefined {
+  return sessionStorage.getItem(TOKEN) ?? undefined
 }
 
 export function asApiError(cause: unknown): ApiError {

@@ -50,6 +50,8 @@ export interface TaintSource {
   readonly name: string
   /** The row where it came from. */
   readonly row: string
+  /** Arguments of the call, and the source that its result names. */
+  readonly about?: string
 }
 
 export interface Attempt {
@@ -65,6 +67,8 @@ export interface ApprovalOfCall {
   /** People who have approved it while it needed more. */
   readonly given: readonly FactOf<'approval-given'>[]
   readonly decided?: FactOf<'approval-decided'>
+  /** When it was decided, in session time. */
+  readonly decidedMs?: number
 }
 
 /** A client that is, or was, attached. */

@@ -1,7 +1,7 @@
 // The timeline as rows with bars: what belongs to a turn shares the turn's axis. The selected row is in the address, and
 // the inspector shows it.
 import { useCallback, useMemo } from 'preact/hooks'
-import { formatDuration, formatTime } from './amounts.ts'
+import { formatDuration, formatMoment, formatShortMoment } from './amounts.ts'
 import { Inspector } from './inspector.tsx'
 import { Empty, StateMark, STATE_WORDS } from './parts.tsx'
 import type { Route } from './route.ts'
@@ -57,6 +57,7 @@ export function TimelineView({ route, log, rows, nowMs }: TimelineProps) {
     (row: TimelineRow) => <Row row={row} scale={scales(row)} nowMs={nowMs} wallOffsetMs={wallOffsetMs} />,
     [scales, nowMs, wallOffsetMs],
   )
+  if (rows.length === 0 && log.failure) return null
   if (rows.length === 0) return log.isLoaded ? <Empty title="The log is empty." /> : <Empty title="Reading the log…" />
   return (
     <div class={`split ${selected ? 'has-detail' : ''}`}>
@@ -152,8 +153,8 @@ function Row({ row, scale, nowMs, wallOffsetMs }: RowProps) {
             />
           ))}
       </div>
-      <span class="row-time" title={formatTime(fromMs + wallOffsetMs, true)}>
-        {took === '' ? formatTime(fromMs + wallOffsetMs) : took}
+      <span class="row-time" title={formatMoment(fromMs + wallOffsetMs, Date.now(), true)}>
+        {took === '' ? formatShortMoment(fromMs + wallOffsetMs, Date.now()) : took}
       </span>
     </div>
   )

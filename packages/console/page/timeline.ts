@@ -43,7 +43,7 @@ function moveBelow(inner: TimelineRow, above: TimelineRow, path: readonly string
     path,
     depth: inner.depth + above.depth + 1,
     parent: inner.parent === undefined ? above.id : place(inner.parent),
-    taint: inner.taint.map(({ name, row }) => ({ name, row: place(row) })),
+    taint: inner.taint.map((source) => ({ ...source, row: place(source.row) })),
     ...(above.turn !== undefined && { turn: above.turn }),
   }
 }
@@ -362,6 +362,18 @@ const NOTE_FOLD: Fold = {
 const PARENT = 'parent'
 
 const FOLD: Fold = { ...TURN_FOLD, ...STEP_FOLD, ...NOTE_FOLD, ...CALL_FOLD }
+
+/** Adds up the tokens and cost of the agents below the rows; undefined if there are none. */
+export function sumSpent(
+  rows: readonly TimelineRow[],
+): { readonly tokens: number; readonly costMicros: number } | undefined {
+  const spent = rows.flatMap(({ call }) => call?.child?.spent ?? [])
+  if (spent.length === 0) return undefined
+  return {
+    tokens: spent.reduce((sum, { tokens }) => sum + tokens, 0),
+    costMicros: spent.reduce((sum, { costMicros }) => sum + costMicros, 0),
+  }
+}
 
 /** The totals of a turn, or of rows. A count that no row has is absent. */
 export function sumUsage(usages: readonly (Usage | undefined)[]): Usage {

@@ -1,6 +1,6 @@
 // The costs of a period, its slow tools, and its failures: counted from the logs, which have every step,
 // call and failure. The report says how much it has read, and what it left out.
-import type { JsonObject, SessionInfo, Usage } from '@baton/core/internal'
+import type { JsonObject, SessionInfo, SessionQuery, Usage } from '@baton/core/internal'
 import type { Fact, SessionRecord } from '@baton/core/machine'
 import type { Call, HandlerParts } from './handler-parts.ts'
 import { answerJsonText, answerRefusal } from './http-errors.ts'
@@ -15,6 +15,10 @@ const PAGE = 200
 const RECORDS_MAX = 500_000
 /** Different rows of each table; more are left out. */
 const ROWS_MAX = 5000
+/** Failures that one report lists one by one; further ones are only counted. */
+const FAILED_MAX = 500
+/** Characters of a failure's message in the list. */
+const MESSAGE_CHARS = 500
 /** Durations of one tool that are kept for its median; later ones still count. */
 const DURATIONS_MAX = 10_000
 
@@ -45,11 +49,33 @@ interface FailureRow {
   readonly example: { readonly session: string; readonly callId?: string }
 }
 
+/** One failure: a turn that failed, or a call without a result. */
+interface Failed {
+  readonly atMs: number
+  readonly session: string
+  readonly principal: string
+  readonly agent: string
+  readonly code: string
+  readonly message?: string
+  readonly tool?: string
+  readonly callId?: string
+  /** Calls that lead to the session of a delegated agent. */
+  readonly path?: readonly string[]
+}
+
+/** A session whose log is counted. */
+interface Counted {
+  readonly id: string
+  readonly principal: string
+  readonly path?: readonly string[]
+}
+
 export class CostReport {
   readonly #range: { readonly fromMs: number; readonly toMs: number }
   readonly #rows = new Map<string, Row>()
   readonly #tools = new Map<string, ToolRow>()
   readonly #failures = new Map<string, FailureRow>()
+  readonly #failed: Failed[] = []
   records = 0
   /** Whether a table had no room for another row. */
   isCut = false
@@ -59,7 +85,7 @@ export class CostReport {
   }
 
   /** Counts the log of one session. Returns whether it has sessions of other agents below. */
-  async add(session: string, log: AsyncIterable<SessionRecord>): Promise<boolean> {
+  async add(session: Counted, log: AsyncIterable<SessionRecord>): Promise<boolean> {
     const counting: Counting = { session, agent: '', calls: new Map() }
     let hasChildren = false
     for await (const record of log) {
@@ -80,7 +106,8 @@ export class CostReport {
     const rows = [...this.#rows.values()].toSorted((one, other) => (one.day < other.day ? 1 : -1))
     const tools = [...this.#tools.values()].map(({ ms, ...row }) => ({ ...row, ms: summarise(ms) }))
     const failures = [...this.#failures.values()].toSorted((one, other) => other.count - one.count)
-    return { rows, tools, failures }
+    const failed = this.#failed.toSorted((one, other) => other.atMs - one.atMs)
+    return { rows, tools, failures, failed }
   }
 
   /** Remembers what later facts refer to, whatever the period. */
@@ -96,11 +123,11 @@ export class CostReport {
   }
 
   #count(fact: Fact, { nowMs, atMs }: SessionRecord & { readonly atMs: number }, counting: Counting): void {
-    const { session, calls } = counting
+    const { calls } = counting
     if (fact.type === 'step-finished' || fact.type === 'model-used' || fact.type === 'summary-finished')
       this.#addUsage(fact, atMs, counting)
-    if (fact.type === 'turn-finished' && fact.error) this.#addFailure(fact.error.code, { session })
-    if (fact.type === 'attempt-failed') this.#addFailure(fact.error.code, { session })
+    // The attempt that failed for good ends its turn, which has the same error.
+    if (fact.type === 'turn-finished' && fact.error) this.#addFailure(counting, { atMs, ...fact.error })
     if ((fact.type !== 'call-settled' || fact.task) && fact.type !== 'task-settled') return
     const { callId, settlement } = fact
     const call = calls.get(callId)
@@ -118,7 +145,8 @@ export class CostReport {
     if (settlement.type === 'ok') return
     if (row) row.failed += 1
     const code = 'code' in settlement ? settlement.code : settlement.type
-    this.#addFailure(code, { session, callId }, call.name)
+    const message = 'message' in settlement ? settlement.message : undefined
+    this.#addFailure(counting, { atMs, code, callId, tool: call.name, ...(message !== undefined && { message }) })
   }
 
   #addUsage(
@@ -139,7 +167,17 @@ export class CostReport {
     if (costMicros !== undefined) row.costMicros = (row.costMicros ?? 0) + costMicros
   }
 
-  #addFailure(code: string, example: FailureRow['example'], tool?: string): void {
+  #addFailure(
+    { session, agent }: Counting,
+    failure: Pick<Failed, 'atMs' | 'code' | 'message' | 'tool' | 'callId'>,
+  ): void {
+    const { atMs, code, message, tool, callId } = failure
+    const { id, principal, path } = session
+    const about = { ...(tool !== undefined && { tool }), ...(callId !== undefined && { callId }) }
+    const said = message === undefined ? {} : { message: message.slice(0, MESSAGE_CHARS) }
+    if (this.#failed.length < FAILED_MAX)
+      this.#failed.push({ atMs, session: id, principal, agent, code, ...said, ...about, ...(path && { path }) })
+    const example = { session: id, ...(callId !== undefined && { callId }) }
     const begin = { code, ...(tool !== undefined && { tool }), count: 0, example }
     const row = this.#room(this.#failures, `${code}\n${tool ?? ''}`, (): FailureRow => begin)
     if (row) row.count += 1
@@ -159,7 +197,7 @@ export class CostReport {
 }
 
 interface Counting {
-  readonly session: string
+  readonly session: Counted
   agent: string
   readonly calls: Map<string, { readonly name: string; beganMs: number | undefined }>
 }
@@ -184,15 +222,18 @@ export async function answerCosts({ host, world }: HandlerParts, call: Call): Pr
   const format = url.searchParams.get('format') ?? (wantsCsv(call.request) ? 'csv' : 'json')
   if (format !== 'json' && format !== 'csv') throw createInvalid('format must be json or csv')
   const agent = url.searchParams.get('agent')
-  const { listed, more } = await listSessions(sessions, { since: fromMs, ...(agent !== null && { agent }) }, toMs)
+  const owner = url.searchParams.get('principal')
+  const about = { ...(agent !== null && { agent }), ...(owner !== null && { principal: { id: owner } }) }
+  const { listed, more } = await listSessions(sessions, { since: fromMs, ...about }, toMs)
   const report = new CostReport({ fromMs, toMs })
   let sessionsRead = 0
-  for (const { id } of listed.slice(0, SESSIONS_MAX)) {
+  for (const { id, principal } of listed.slice(0, SESSIONS_MAX)) {
     if (report.records >= RECORDS_MAX) break
-    const hasChildren = await report.add(id, views.log(id))
+    const counted = { id, principal: principal.id }
+    const hasChildren = await report.add(counted, views.log(id))
     sessionsRead += 1
     if (!hasChildren) continue
-    for (const { path } of await views.children(id)) await report.add(id, views.log(id, { path }))
+    for (const { path } of await views.children(id)) await report.add({ ...counted, path }, views.log(id, { path }))
   }
   const left = { fromMs, toMs, sessionsRead, sessionsLeft: listed.length - sessionsRead, more, cut: report.isCut }
   const view = { ...report.view(), ...left }
@@ -210,7 +251,7 @@ function wantsCsv({ headers }: Request): boolean {
 
 async function listSessions(
   list: NonNullable<HandlerParts['host']['sessions']>,
-  query: { readonly since: number; readonly agent?: string },
+  query: Pick<SessionQuery, 'since' | 'agent' | 'principal'>,
   toMs: number,
 ): Promise<{ readonly listed: readonly SessionInfo[]; readonly more: boolean }> {
   const listed: SessionInfo[] = []

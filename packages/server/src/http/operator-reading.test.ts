@@ -268,6 +268,7 @@ test('costs are counted by day, agent and model, tools by their durations, and f
     rows: [{ agent: '=shop()', model: 'shop/model', steps: 4, inputTokens: 300, outputTokens: 20, costMicros: 50 }],
     tools: [{ name: 'pay', calls: 2, failed: 1 }],
     failures: [{ code: 'call_denied', tool: 'pay', count: 1, example: { session: 'holiday' } }],
+    failed: [{ session: 'holiday', principal: 'eve', agent: '=shop()', code: 'call_denied', tool: 'pay' }],
     sessionsRead: 2,
     sessionsLeft: 0,
     more: false,
@@ -278,4 +279,6 @@ test('costs are counted by day, agent and model, tools by their durations, and f
   expect(heading).toBe('day,agent,model,steps,inputTokens,outputTokens,cachedTokens,costMicros')
   expect(row).toMatch(/^\d{4}-\d\d-\d\d,'=shop\(\),shop\/model,4,300,20,0,50$/)
   expect(await read<Report>('cost?from=0&to=1', MIA)).toMatchObject({ rows: [], sessionsRead: 0 })
+  expect(await read('cost?principal=ann', MIA)).toMatchObject({ failed: [], sessionsRead: 1 })
+  expect(await read('cost?principal=eve', MIA)).toMatchObject({ failed: [{ session: 'holiday' }], sessionsRead: 1 })
 })

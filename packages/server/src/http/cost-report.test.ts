@@ -1,0 +1,25 @@
+// The list of failures in a cost report has a bound; the count by code has none.
+import type { FactOf, SessionRecord } from '@baton/core/machine'
+import { expect, test } from 'vitest'
+import { CostReport } from './cost-report.ts'
+
+const FAILURES = 501
+
+function failTurn(turn: number): SessionRecord {
+  const error = { code: 'model_auth_failed', message: 'x'.repeat(600) }
+  const fact = { type: 'turn-finished', turn, outcome: 'failed', error } as unknown as FactOf<'turn-finished'> // the fields that the report reads
+  return { pos: turn, nowMs: turn, facts: [fact] } as unknown as SessionRecord // the fields that the report reads
+}
+
+test('500 failures are listed, the newest first, with short messages; all are counted', async () => {
+  const report = new CostReport({ fromMs: 0, toMs: FAILURES + 1 })
+  const log = async function* (): AsyncIterable<SessionRecord> {
+    for (let turn = 0; turn < FAILURES; turn += 1) yield await Promise.resolve(failTurn(turn))
+  }
+  await report.add({ id: 's', principal: 'ann' }, log())
+  const { failed, failures } = report.view()
+  expect([failed.length, failed[0]?.atMs, failed.at(-1)?.atMs]).toEqual([500, 499, 0])
+  expect(failed[0]).toMatchObject({ session: 's', principal: 'ann', code: 'model_auth_failed' })
+  expect(failed[0]?.message).toHaveLength(500)
+  expect(failures).toMatchObject([{ code: 'model_auth_failed', count: FAILURES }])
+})
