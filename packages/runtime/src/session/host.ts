@@ -43,7 +43,7 @@ export function createHostOver({ engine, newId, wallMs, catalog }: HostOverOptio
     if (id?.startsWith(CHILD_PREFIX)) throw createChildError(id)
     if (typeof principal !== 'object' || principal === null) throw createPrincipalError(principal)
     if (principal.id !== '') checkName('principal.id', principal.id)
-    const operator = readPerson(options.by, 'by')
+    const operator = options.by === undefined ? undefined : readPerson(options.by, 'by')
     if (agent !== undefined) checkAgent(agent)
     if (typeof existing !== 'boolean') throw createExistingError(existing)
     const description = decodeDescription(options.description ?? {})

@@ -11,8 +11,8 @@ import type { Walk, Walks } from './walk.test-kit.ts'
  * functions with a name: a closure that gets one makes no path longer.
  */
 const MOST: Readonly<Record<keyof Walks, Omit<Walk, 'calls' | 'named'>>> = {
-  tool: { files: 51, functions: 395, commits: 3 },
-  chat: { files: 80, functions: 616, commits: 3 },
+  tool: { files: 51, functions: 394, commits: 3 },
+  chat: { files: 82, functions: 620, commits: 3 },
 }
 
 test('a turn walks no further than before', async () => {
