@@ -1,6 +1,7 @@
 // Notices: short messages of a host to programs and people that something happened in a session, and the places that
 // they go to. The host's outbox says when they are sent.
 import type { JsonObject } from '../json.ts'
+import type { PlatformAbortSignal } from './environment.ts'
 import type { WaitingApproval } from './host-api.ts'
 
 /** The kinds of notices, as `type` of a notice. */
@@ -60,7 +61,7 @@ export interface NoticeDestination {
 /** The help that a destination gets to make its message. Its methods throw BatonError `store_failed`. */
 export interface NoticeContext {
   /** Aborted at the end of the attempt's time. */
-  readonly signal: AbortSignal
+  readonly signal: PlatformAbortSignal
   /** The request of `approval.requested`, as its deciders see it; undefined if it is no longer open. */
   request(): Promise<WaitingApproval | undefined>
   /** The answer of `turn.finished`; undefined for other notices. */
