@@ -8,6 +8,7 @@ import type { WaitingApproval } from './host-api.ts'
 export const NOTICE_TYPES = [
   'approval.requested',
   'approval.decided',
+  'approval.withdrawn',
   'question.asked',
   'task.finished',
   'turn.finished',

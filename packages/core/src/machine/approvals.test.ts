@@ -134,6 +134,7 @@ describe('an approval', () => {
       code: 'approval_expired',
       message: 'the call was not approved in time',
     })
+    expect(session.fact('call-settled').undecided).toBe('approval_call_1_0_1')
   })
 
   test('that was given but whose call did not begin in its time is no approval any more', () => {

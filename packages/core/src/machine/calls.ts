@@ -179,10 +179,12 @@ export function dropClient(draft: Draft, connection: string): void {
 /** @param tellLate whether the model learns about a late result, because it was told that there is none */
 export function settle(draft: Draft, call: Call, settlement: Settlement, tellLate: boolean): void {
   const { callId, relayed } = call
+  const open = findCall(draft.state, callId) // a decision of this record has changed it
+  const undecided = open?.state === 'awaiting-approval' && open.approval && { undecided: open.approval.id }
   // The model of a child learns it from its own session.
   if (isTask(call)) settleTask(draft, call, { settlement, tellLate })
   else if (relayed) emit(draft, { type: 'call-settled', callId, via: relayed.via, settlement, tellLate: false })
-  else emit(draft, { type: 'call-settled', callId, settlement, tellLate })
+  else emit(draft, { type: 'call-settled', callId, settlement, tellLate, ...undecided })
 }
 
 export function takeToolResult(draft: Draft, input: InputOf<'tool-finished'>): void {

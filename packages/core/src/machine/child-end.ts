@@ -62,8 +62,10 @@ export function closeRelayed(draft: Draft, callId: string): void {
   for (const one of draft.state.relayed) if (one.via === callId) withdraw(draft, one, 'closed')
 }
 
-export function withdraw(draft: Draft, { via, id }: Relayed, reason: WithdrawReason): void {
-  emit(draft, { type: 'request-withdrawn', callId: via, id, reason })
+export function withdraw(draft: Draft, one: Relayed, reason: WithdrawReason): void {
+  const { via, id, type, isDecided, callId } = one
+  const undecided = type === 'approval' && !isDecided && { undecided: callId }
+  emit(draft, { type: 'request-withdrawn', callId: via, id, reason, ...undecided })
 }
 
 type WithdrawReason = FactOf<'request-withdrawn'>['reason']

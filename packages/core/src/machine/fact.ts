@@ -417,6 +417,8 @@ export const FACTS = {
     detail: s.optional(s.text),
     /** The settlement is a receipt: the call continues as a task. */
     task: s.optional(s.word(true)),
+    /** The request for approval that ends with the call, undecided. Absent in older logs. */
+    undecided: s.optional(s.text),
     /** Ended tasks whose outcomes follow the settlement's words. */
     told: s.optional(s.list(s.text)),
   },
@@ -484,7 +486,13 @@ export const FACTS = {
    * The request has no decision. `closed`: the child closed it. `ended`: the child has to end. The child learns of `expired`
    * and `nobody` (no person or client can be asked).
    */
-  'request-withdrawn': { ...CALL, id: s.text, reason: s.word('closed', 'ended', 'expired', 'nobody') },
+  'request-withdrawn': {
+    ...CALL,
+    id: s.text,
+    reason: s.word('closed', 'ended', 'expired', 'nobody'),
+    /** The child's call that waited for an approval, if nobody decided it. Absent in older logs. */
+    undecided: s.optional(s.text),
+  },
   /** The child is told to end; after `untilMs` its call does not wait for it. */
   'child-ending': { ...CALL, reason: s.text, untilMs: s.ms },
   /** The child's log is missing or damaged, or contradicts this one. */

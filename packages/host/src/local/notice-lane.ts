@@ -120,7 +120,7 @@ export class NoticeLane {
       const isClaimed = claim !== undefined && claim.untilMs > clock.nowMs()
       if (waiting && !isClaimed) return onDue(waiting.dueMs)
       // A sender that has just read to the end of the log sees that the row has changed.
-      const marked = isClaimed ? cursor : { ...cursor, claim: this.#makeClaim() }
+      const marked = isClaimed || this.#isGone ? cursor : { ...cursor, claim: this.#makeClaim() }
       if (!(await this.#swap(session, { cursor: marked, body }))) continue
       if (!isClaimed || claim.by === owner) this.#add(session)
       return

@@ -1,5 +1,5 @@
 // Notices: what destinations hear, in which order, after failures, kills and restarts, and what is given up.
-import type { DeadNotice, Notice, NoticeDestination, NoticeFailure } from '@baton/core/internal'
+import type { DeadNotice, Notice, NoticeDestination, NoticeFailure, Session } from '@baton/core/internal'
 import { BatonError, createHost, defineAgent, tool } from '@baton/host'
 import { expect, test } from 'vitest'
 import type { ManualTime } from './test-world.test-kit.ts'
@@ -194,6 +194,45 @@ test('a destination that asks for time gets it, and one that is gone gets nothin
   await time.until(next.host.recover())
   await time.pass(MINUTE_MS)
   expect(receiver.taken.map(({ data }) => data['turn'])).toEqual([1, 2])
+})
+
+test('what happened while a destination was gone is told at once by the next host', async () => {
+  const time = createManualTime()
+  const store = ownStore()
+  const receiver = createReceiver(time)
+  const world = createTestWorld({ time, store, steps, host: { notify: [receiver] } })
+  const session = await world.open()
+  receiver.answer = () => ({ message: 'HTTP 410', isGone: true })
+  await time.until(session.send('One.').answer)
+  await time.pass(100)
+  const other = await world.host.session('other', { principal: { id: 'ann' } })
+  await time.until(other.send('Two.').answer)
+  await time.until(world.host.stop())
+  receiver.answer = () => {}
+  const next = createTestWorld({ time, store, steps, host: { notify: [receiver] } })
+  await time.until(next.host.recover())
+  await time.pass(1000)
+  expect(receiver.taken.map((notice) => notice.data.session)).toEqual(['tested', 'other'])
+  await time.until(next.host.stop())
+})
+
+test.each([
+  ['expires', 'expired', async (time: ManualTime) => await time.pass(11 * MINUTE_MS)],
+  ['is interrupted', 'ended', async (_: ManualTime, session: Session) => void (await session.interrupt())],
+] as const)('a request that %s is withdrawn: %s', async (_, reason, end) => {
+  const time = createManualTime()
+  const receiver = createReceiver(time)
+  const world = createTestWorld({ time, steps: paying, tools: [pay], host: { notify: [receiver] } })
+  const session = await world.open()
+  session.send('Pay 40 euros.').answer.catch(() => {})
+  await time.pass(1000)
+  await end(time, session)
+  await time.pass(1000)
+  expect(typesOf(receiver)).toEqual(['approval.requested', 'approval.withdrawn', 'turn.finished'])
+  const asked = receiver.taken[0]?.data
+  const { approvalId, callId } = { approvalId: asked?.['approvalId'], callId: asked?.['callId'] }
+  expect(receiver.taken[1]?.data).toMatchObject({ approvalId, callId, reason })
+  await time.until(world.host.stop())
 })
 
 test('a destination that hangs slows no turn, and its attempt ends by the clock', async () => {

@@ -309,7 +309,7 @@ test('a question at a root without anybody to ask is declined at once, and the c
 
 test('an approval of a child that nobody decides expires at the root, and the child reads it', async () => {
   const pay = acting('pay', () => 'paid', { approval: true })
-  const { time, session, helper } = await open({
+  const { time, session, helper, store } = await open({
     steps: afterwards(calls('pay'), 'Nobody came.'),
     tools: [pay],
     more: { limits: { approvalMs: 60_000 } },
@@ -319,4 +319,8 @@ test('an approval of a child that nobody decides expires at the root, and the ch
   await time.until(answer)
   expect(toldTo(helper)).toMatch(/expired|time/i)
   expect(await session.approvals()).toEqual([])
+  const [asked] = await factsOf(store, 's', 'request-relayed')
+  const [withdrawn, ...more] = await factsOf(store, 's', 'request-withdrawn')
+  expect(withdrawn).toMatchObject({ id: asked?.id, reason: 'expired', undecided: asked?.asking.callId })
+  expect(more).toEqual([])
 })

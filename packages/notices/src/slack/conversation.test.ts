@@ -1,7 +1,8 @@
 // Conversations in threads of Slack: each message is one input, the answer comes into the thread, and so do requests.
 import { afterEach, expect, test } from 'vitest'
+import type { ToolContext } from '@baton/core/internal'
 import { splitText } from './slack-notices.ts'
-import { findButtons } from '@baton/testing/fake-slack-deliveries'
+import { findButtons, SIGNING_SECRET } from '@baton/testing/fake-slack-deliveries'
 import { BOT_USER } from '@baton/testing/fake-slack'
 import type { SlackWorldOptions } from './slack-world.test-kit.ts'
 import { CHANNEL, createSlackWorld, PAYING } from './slack-world.test-kit.ts'
@@ -32,6 +33,12 @@ async function inputs({ store }: World): Promise<readonly string[]> {
   return ids
 }
 
+async function sessions({ store }: World): Promise<readonly string[]> {
+  const names: string[] = []
+  for await (const { session } of store.list()) names.push(session)
+  return names
+}
+
 test('a mention begins a conversation in its thread; a delivery that Slack repeats is the same message', async () => {
   const world = await open()
   const { fake, deliveries } = world
@@ -43,7 +50,9 @@ test('a mention begins a conversation in its thread; a delivery that Slack repea
   await deliveries.message(second)
   await expect.poll(() => answers(world, first.ts).length).toBe(2)
   expect(await inputs(world)).toEqual([`slack:${CHANNEL}:${first.ts}`, `slack:${CHANNEL}:${second.ts}`])
-  const session = await world.host.session(`slack.T0TEAM.${CHANNEL}.${first.ts}`, {
+  const [name = ''] = await sessions(world)
+  expect(name).toContain(`slack.T0TEAM.${CHANNEL}.${first.ts}.`)
+  const session = await world.host.session(name, {
     principal: { id: 'slack:T0TEAM:U0ANN' },
     existing: true,
   })
@@ -103,6 +112,95 @@ test('a long answer comes in several messages, and after a failure in the middle
   fake.refuse('chat.postMessage', 'fatal_error', { times: 2 })
   await expect.poll(() => answers(world, first.ts).join(' ')).toBe(text)
   expect(fake.calls.filter(({ error }) => error === 'msg_too_long')).toEqual([])
+})
+
+test('files are not read, and the person hears it; a reply that is also sent to the channel is a message', async () => {
+  const world = await open()
+  const { fake, deliveries } = world
+  const file = { subtype: 'file_share', files: [{ id: 'F0BILL', name: 'bill.pdf' }] }
+  await deliveries.message(fake.say('D0ANN', 'U0ANN', ''), file)
+  await expect
+    .poll(() => fake.ephemeral.map(({ text }) => text))
+    .toEqual(['The message was not taken. Files are not read here.'])
+  const first = fake.say('D0ANN', 'U0ANN', 'Pay this')
+  await deliveries.message(first, file)
+  await expect.poll(() => fake.ephemeral.length).toBe(2)
+  expect(fake.ephemeral[1]?.text).toBe('Files are not read here: only the text was taken.')
+  const reply = fake.say('D0ANN', 'U0ANN', 'Thanks', first.ts)
+  await deliveries.message(reply, { subtype: 'thread_broadcast' })
+  expect(await inputs(world)).toEqual([`slack:D0ANN:${first.ts}`, `slack:D0ANN:${reply.ts}`])
+  expect(await deliveries.mention(fake.say(CHANNEL, 'U0ANN', `<@${BOT_USER}>`))).toEqual([200])
+  await expect.poll(() => fake.ephemeral[2]?.text).toBe('The message was not taken. It has no text.')
+})
+
+test('an answer of a model notifies no channel', async () => {
+  const world = await open({ steps: () => ({ text: 'Hi <!channel> <!here|x> <!subteam^S1> <@U0ANN> <b>' }) })
+  const first = world.fake.say(CHANNEL, 'U0ANN', `<@${BOT_USER}> Hello`)
+  await world.deliveries.mention(first)
+  await expect
+    .poll(() => answers(world, first.ts))
+    .toEqual(['Hi &lt;!channel> &lt;!here|x> &lt;!subteam^S1> <@U0ANN> <b>'])
+})
+
+test('a session that another front named like a thread does not speak there', async () => {
+  const world = await open()
+  const { fake, host } = world
+  const first = fake.say(CHANNEL, 'U0BOB', 'Bob talks to Ann')
+  for (const name of [`slack.T0TEAM.${CHANNEL}.${first.ts}`, `slack.T0TEAM.${CHANNEL}.${first.ts}.AAAAAAAAAAAAAAAA`]) {
+    const session = await host.session(name, { principal: { id: 'eve' } })
+    await session.send('Hello').answer
+  }
+  const later = fake.say(CHANNEL, 'U0ANN', `<@${BOT_USER}> Hello`)
+  await world.deliveries.mention(later)
+  await expect.poll(() => answers(world, later.ts)).toHaveLength(1)
+  expect(answers(world, first.ts)).toEqual([])
+})
+
+test('a conversation goes on in its session after the signing secret was replaced', async () => {
+  const world = await open()
+  const { fake, store } = world
+  const first = fake.say(CHANNEL, 'U0ANN', `<@${BOT_USER}> Hello`)
+  await world.deliveries.mention(first)
+  await expect.poll(() => answers(world, first.ts)).toHaveLength(1)
+  await world.host.stop()
+  const next = await open({ fake, store, slack: { signingSecret: ['the-next-secret-of-the-app', SIGNING_SECRET] } })
+  await next.deliveries.message(fake.say(CHANNEL, 'U0ANN', 'And then?', first.ts))
+  await expect.poll(() => answers(next, first.ts)).toHaveLength(2)
+  expect(await sessions(next)).toHaveLength(1)
+})
+
+test('a question of a tool is told in the thread, and so is a turn that was interrupted', async () => {
+  const schema = { type: 'object', properties: { size: { enum: ['S', 'M'] } }, required: ['size'] }
+  const world = await open({
+    steps: PAYING,
+    pay: {
+      approval: false,
+      execute: async (_input: unknown, { ask }: ToolContext) => await ask({ message: 'Which size?', schema }),
+    },
+  })
+  const first = world.fake.say(CHANNEL, 'U0ANN', `<@${BOT_USER}> Pay`)
+  await world.deliveries.mention(first)
+  await expect.poll(() => answers(world, first.ts).length).toBe(1)
+  const [name = ''] = await sessions(world)
+  expect(answers(world, first.ts)[0]).toContain(
+    `cannot be answered in Slack. Answer it in the session ${name}, until <!date`,
+  )
+  expect(answers(world, first.ts)[0]).not.toContain('Which size')
+  const session = await world.host.session(name, { principal: { id: 'slack:T0TEAM:U0ANN' }, existing: true })
+  await session.interrupt()
+  await expect.poll(() => answers(world, first.ts)[1]).toBe('The turn was interrupted.')
+})
+
+test('a person who is refused is told once, however slow Slack is', async () => {
+  const calls: string[] = []
+  const slow: typeof fetch = async (url, init) => {
+    calls.push(new Request(url, init).url)
+    return await new Promise(() => {}) // never
+  }
+  const world = await open({ slack: { principalOf: () => undefined, fetch: slow } })
+  const first = world.fake.say(CHANNEL, 'U0ANN', `<@${BOT_USER}> Hello`)
+  expect(await world.deliveries.mention(first)).toEqual([200])
+  expect(calls).toHaveLength(1)
 })
 
 test('while no message can be stored, Slack is asked to deliver again', async () => {

@@ -46,7 +46,7 @@ export function writeRequest(
       type: 'context',
       elements: [plain(`${name} · asked by the agent ${agent} for`, PLAIN_CHARS), mention(principal.id)],
     },
-    { type: 'context', elements: [writeExpiry(expiresAtMs)] },
+    { type: 'context', elements: [{ type: 'mrkdwn', text: `Expires ${writeTime(expiresAtMs)}` }] },
     ...(deciders?.needed === undefined
       ? []
       : [note(`It needs ${deciders.needed} people; ${given.length} have approved it.`)]),
@@ -130,13 +130,11 @@ function button(action: SlackAction, text: string, value: string, style?: 'prima
   return { type: 'button', action_id: ACTIONS[action], text: plain(text, 75), value, ...(style && { style }) }
 }
 
-function writeExpiry(atMs: number): JsonObject {
+/** A time as Slack shows it in the reader's zone. */
+export function writeTime(atMs: number): string {
   const date = new Date(Math.max(0, atMs))
   const words = `${date.toISOString().slice(0, 16).replace('T', ' ')} UTC`
-  return {
-    type: 'mrkdwn',
-    text: `Expires <!date^${Math.floor(date.getTime() / 1000)}^{date_short_pretty} {time}|${words}>`,
-  }
+  return `<!date^${Math.floor(date.getTime() / 1000)}^{date_short_pretty} {time}|${words}>`
 }
 
 /** Why a policy asks, and what strangers may have written. */

@@ -1,6 +1,6 @@
 // Slack's Web API: one method at a time over `fetch`. It does not try again; the outbox of notices and Slack's own retries do.
 import type { JsonObject } from '@baton/core/internal'
-import { BatonError, isJsonObject, parseJson } from '@baton/core/internal'
+import { BatonError, isBatonError, isJsonObject, parseJson } from '@baton/core/internal'
 import { readRetryAfter } from '../shared/retry-after.ts'
 
 export interface SlackApiOptions {
@@ -30,8 +30,12 @@ const TOKEN_ERRORS: ReadonlySet<string> = new Set([
 const WORDS = 300
 
 export function createSlackApi({ botToken, apiUrl, fetch: send }: SlackApiOptions): SlackApi {
+  /** The time until which Slack wants no call of a method. */
+  const limitedMs = new Map<string, number>()
   return {
     call: async (method, args, signal = AbortSignal.timeout(TIMEOUT_MS)) => {
+      const waitMs = (limitedMs.get(method) ?? 0) - Date.now()
+      if (waitMs > 0) throw limited(method, waitMs)
       const headers = { authorization: `Bearer ${botToken}`, 'content-type': 'application/json; charset=utf-8' }
       const init = { method: 'POST', headers, body: JSON.stringify(args), redirect: 'error', signal } as const
       let response: Response
@@ -43,27 +47,34 @@ export function createSlackApi({ botToken, apiUrl, fetch: send }: SlackApiOption
         const why = cause instanceof Error ? cause.message : String(cause)
         throw new BatonError({ code: 'api_unavailable', message: `Slack could not be reached: ${why.slice(0, WORDS)}` })
       }
-      return readAnswer(method, response, text)
+      const answer = readAnswer(method, response, text)
+      if (!isBatonError(answer)) return answer
+      const { retryAfterMs } = answer.data
+      if (typeof retryAfterMs === 'number') limitedMs.set(method, Date.now() + retryAfterMs)
+      throw answer
     },
   }
 }
 
 /** Slack says with status 200 that it refuses. */
-function readAnswer(method: string, { status, headers }: Response, text: string): JsonObject {
+function readAnswer(method: string, { status, headers }: Response, text: string): JsonObject | BatonError {
   const parsed = parseJson(text)
   const answer = parsed.ok && isJsonObject(parsed.value) ? parsed.value : undefined
   const error = typeof answer?.['error'] === 'string' ? answer['error'] : undefined
   if (status === 429 || error === 'ratelimited' || error === 'rate_limited') {
-    const retryAfterMs = readRetryAfter(headers.get('retry-after'))
-    const data = retryAfterMs === undefined ? {} : { retryAfterMs }
-    throw new BatonError({ code: 'api_rate_limited', message: `Slack limits ${method}`, data })
+    return limited(method, readRetryAfter(headers.get('retry-after')))
   }
-  if (status >= 500) throw new BatonError({ code: 'api_failed', message: `Slack answered ${method} with ${status}` })
+  if (status >= 500) return new BatonError({ code: 'api_failed', message: `Slack answered ${method} with ${status}` })
   if (answer?.['ok'] === true) return answer
   if (error === undefined)
-    throw new BatonError({ code: 'api_malformed', message: `Slack answered ${method} with ${status} and no result` })
+    return new BatonError({ code: 'api_malformed', message: `Slack answered ${method} with ${status} and no result` })
   const code = TOKEN_ERRORS.has(error) ? 'api_unauthorized' : 'api_refused'
   const details = JSON.stringify(answer?.['response_metadata'] ?? '').slice(0, WORDS)
   const more = details === '""' ? '' : `: ${details}`
-  throw new BatonError({ code, message: `Slack refused ${method}: ${error}${more}`, data: { error } })
+  return new BatonError({ code, message: `Slack refused ${method}: ${error}${more}`, data: { error } })
+}
+
+function limited(method: string, retryAfterMs: number | undefined): BatonError {
+  const data = retryAfterMs === undefined ? {} : { retryAfterMs }
+  return new BatonError({ code: 'api_rate_limited', message: `Slack limits ${method}`, data })
 }

@@ -6,12 +6,12 @@ import { describeThrown } from '@baton/runtime'
 import { readText } from './read-text.ts'
 import { escape } from './request-message.ts'
 import type { SlackApi } from './slack-api.ts'
-import type { PrincipalOf, SlackUser } from './slack-people.ts'
-import { sessionOfThread } from './slack-people.ts'
+import type { PrincipalOf, SlackUser, ThreadNames } from './slack-people.ts'
 
 export interface EventsOptions {
   readonly host: Pick<Host, 'session'> & Pick<SessionDirectory, 'has'>
   readonly api: SlackApi
+  readonly threads: ThreadNames
   readonly principalOf: PrincipalOf
   readonly agent: string | Agent | undefined
   readonly later: (what: string, work: Promise<unknown>) => void
@@ -37,6 +37,7 @@ interface Message {
   readonly ts: string
   readonly thread: string
   readonly text: string
+  readonly hasFiles: boolean
   /** It may begin a conversation. */
   readonly isToApp: boolean
 }
@@ -59,19 +60,25 @@ export async function answerEvent(options: EventsOptions, body: JsonObject): Pro
 /** Resolves to `again` if a repeated delivery may be accepted. */
 async function acceptMessage(options: EventsOptions, message: Message): Promise<'again' | 'done'> {
   const { host, principalOf, agent } = options
-  const { user, team, channel, ts, thread, text, isToApp } = message
-  const id = sessionOfThread({ team, channel, ts: thread })
-  const isKnown = await host.has(id)
-  if (!isKnown && !isToApp) return 'done' // people who talk to each other
+  const { user, channel, ts, text, isToApp, hasFiles } = message
+  const known = await findSession(options, message)
+  if (!known.isThere && !isToApp) return 'done' // people who talk to each other
   const principal = await principalOf(user)
-  if (!principal) return await refuse(options, message, 'You are not known here, so the message was not taken.')
+  if (!principal) return refuse(options, message, 'You are not known here, so the message was not taken.')
+  if (text === '') {
+    if (!isToApp && !hasFiles) return 'done'
+    const why = hasFiles ? 'Files are not read here.' : 'It has no text.'
+    return refuse(options, message, `The message was not taken. ${why}`)
+  }
   try {
-    return await submit({ host, agent, id, principal }, `slack:${channel}:${ts}`, text)
+    const outcome = await submit({ host, agent, id: known.id, principal }, `slack:${channel}:${ts}`, text)
+    if (hasFiles && outcome === 'done') refuse(options, message, 'Files are not read here: only the text was taken.')
+    return outcome
   } catch (cause) {
     if (isBatonError(cause) && PASSING.has(cause.code)) return 'again'
     const isForeign = isBatonError(cause) && cause.code === 'unauthorized'
     if (isForeign && !isToApp) return 'done'
-    return await refuse(
+    return refuse(
       options,
       message,
       isForeign
@@ -103,18 +110,29 @@ async function submit(
   }
 }
 
-async function refuse({ api }: EventsOptions, { channel, user, thread, ts }: Message, text: string): Promise<'done'> {
+/** A thread that began under an older secret keeps its session. */
+async function findSession({ host, threads }: EventsOptions, { team, channel, thread }: Message) {
+  const names = await threads.of({ team, channel, ts: thread })
+  for (const id of names) if (await host.has(id)) return { id, isThere: true }
+  return { id: names[0] ?? '', isThere: false }
+}
+
+/** Slack is answered meanwhile: a repeated delivery would only say it again. */
+function refuse({ api, later }: EventsOptions, { channel, user, thread, ts }: Message, text: string): 'done' {
   const place = { channel, user: user.user, ...(thread !== ts && { thread_ts: thread }) }
-  await api.call('chat.postEphemeral', { ...place, text: escape(text) })
+  later('a message', api.call('chat.postEphemeral', { ...place, text: escape(text) }))
   return 'done'
 }
+
+/** Subtypes of messages that people write. */
+const WRITTEN: ReadonlySet<unknown> = new Set([undefined, 'file_share', 'thread_broadcast', 'me_message'])
 
 /** Undefined for what is not a person's message to read: of apps, edited, joined, and so on. */
 function readMessage(body: JsonObject): Message | undefined {
   const { event, team_id: team, authorizations } = body
   if (!isJsonObject(event)) return undefined
   const { type, subtype, bot_id: bot, user, channel, ts, thread_ts: thread, text, channel_type: kind } = event
-  if ((type !== 'app_mention' && type !== 'message') || subtype !== undefined || bot !== undefined) return undefined
+  if ((type !== 'app_mention' && type !== 'message') || !WRITTEN.has(subtype) || bot !== undefined) return undefined
   if (typeof user !== 'string' || typeof channel !== 'string' || typeof ts !== 'string' || typeof text !== 'string')
     return undefined
   const [first] = Array.isArray(authorizations) ? (authorizations as readonly unknown[]) : []
@@ -122,7 +140,6 @@ function readMessage(body: JsonObject): Message | undefined {
   const home = event['user_team'] ?? event['team'] ?? team
   if (user === own || typeof home !== 'string' || typeof team !== 'string') return undefined
   const words = unescape(text.replace(/^\s*<@[A-Z0-9]+>\s*/, '')).trim()
-  if (words === '') return undefined
   return {
     user: { user, team: home },
     team,
@@ -130,6 +147,7 @@ function readMessage(body: JsonObject): Message | undefined {
     ts,
     thread: typeof thread === 'string' ? thread : ts,
     text: words,
+    hasFiles: Array.isArray(event['files']) && event['files'].length > 0,
     isToApp: type === 'app_mention' || kind === 'im',
   }
 }

@@ -80,7 +80,7 @@ async function handleClick(options: InteractivityOptions, click: Click): Promise
     await host.decide(session, { approvalId, decision: action }, { by })
   } catch (cause) {
     if (!(await findRequest(host, sealed))) return await tellOver(options, click, sealed)
-    await whisper(api, place, explain(cause))
+    await whisper(api, place, escape(await explain(host, { sealed, by, cause })))
   }
 }
 
@@ -98,9 +98,9 @@ const DECIDED: Readonly<Record<string, string>> = {
 async function tellOver({ host, api, mention }: InteractivityOptions, click: Click, sealed: Sealed): Promise<void> {
   const { place, blocks, text } = click
   const decided = await findDecision(host, sealed)
-  const words = decided
-    ? (DECIDED[decided.decision] ?? 'It was decided by')
-    : 'It is no longer open: it expired or was withdrawn.'
+  // Another server has the session: its notice rewrites the message.
+  if (decided === 'unknown') return await whisper(api, place, 'It is no longer open.')
+  const words = decided ? (DECIDED[decided.decision] ?? 'It was decided by') : WITHDRAWN
   const who = decided && mention(decided.by)
   await api.call('chat.update', {
     channel: place.channel,
@@ -112,7 +112,9 @@ async function tellOver({ host, api, mention }: InteractivityOptions, click: Cli
   await whisper(api, place, `${words} ${name}`.trim())
 }
 
-/** Reads the decision about a request from the session's log. Undefined if there is none, or another process has the session. */
+const WITHDRAWN = 'It is no longer open: it expired or was withdrawn.'
+
+/** Reads the decision about a request from the session's log. Undefined if there is none; unknown if the log cannot be read here. */
 async function findDecision({ session: open }: DecidingHost, { session: id, owner, approvalId }: Sealed) {
   try {
     const session = await open(id, { principal: { id: owner }, existing: true })
@@ -127,7 +129,7 @@ async function findDecision({ session: open }: DecidingHost, { session: id, owne
       await session.close()
     }
   } catch {
-    return undefined
+    return 'unknown'
   }
 }
 
@@ -161,14 +163,15 @@ async function answerView(options: InteractivityOptions, { view }: JsonObject, u
 /** Returns why it was not decided. Never rejects. */
 async function decideEdit(
   { host }: InteractivityOptions,
-  { session, approvalId }: Sealed,
+  sealed: Sealed,
   { by, input, note }: { readonly by: Principal; readonly input: JsonObject; readonly note: string },
 ): Promise<string | undefined> {
+  const { session, approvalId } = sealed
   try {
     await host.decide(session, { approvalId, decision: 'edit', input, ...(note !== '' && { note }) }, { by })
     return undefined
   } catch (cause) {
-    return explain(cause)
+    return await explain(host, { sealed, by, cause }).catch(describeThrown)
   }
 }
 
@@ -176,11 +179,24 @@ function showIssue(issue: string): Response {
   return Response.json({ response_action: 'errors', errors: { [EDIT_BLOCKS.arguments]: issue.slice(0, 500) } })
 }
 
-function explain(cause: unknown): string {
-  if (isBatonError(cause) && cause.code === 'session_held')
-    return 'Another server has this session just now. Try again in a few seconds.'
-  if (isBatonError(cause) && cause.code === 'approval_refused') return `Nothing was decided: ${cause.message}`
-  return `Nothing was decided: ${describeThrown(cause)}`
+interface Refused {
+  readonly sealed: Sealed
+  readonly by: Principal
+  readonly cause: unknown
+}
+
+/** Why nothing was decided, without the names of sessions and requests, which a stranger does not learn here. */
+async function explain(host: DecidingHost, { sealed, by, cause }: Refused): Promise<string> {
+  const code = isBatonError(cause) ? cause.code : undefined
+  if (code === 'session_held') return 'Another server has this session just now. Try again in a few seconds.'
+  const { session, approvalId } = sealed
+  if (code !== 'approval_refused') return `Nothing was decided: ${describeThrown(cause).replace(`${approvalId}: `, '')}`
+  const asked = await findRequest(host, sealed)
+  if (!asked) return 'Nothing was decided: the request is no longer open.'
+  if (asked.given?.some((one) => one.id === by.id)) return 'You have approved it already. Others have to as well.'
+  const theirs = await host.approvals({ session, decider: by })
+  const isTheirs = theirs.approvals.some((one) => one.approvalId === approvalId)
+  return `Nothing was decided: ${isTheirs ? 'the request has changed' : 'others decide this request'}.`
 }
 
 async function whisper(api: SlackApi, { channel, thread, user }: Omit<Place, 'ts'>, text: string): Promise<void> {

@@ -11,11 +11,11 @@ import type {
 import { isBatonError, isJsonObject, parseJson } from '@baton/core/internal'
 import { describeThrown } from '@baton/runtime'
 import { readText } from './read-text.ts'
-import { closeRequest, escape, writeRequest } from './request-message.ts'
+import { closeRequest, escape, writeRequest, writeTime } from './request-message.ts'
 import type { ButtonSeal } from './sealed-button.ts'
 import { digestInput } from './sealed-button.ts'
 import type { SlackApi } from './slack-api.ts'
-import { threadOfSession } from './slack-people.ts'
+import type { ThreadNames } from './slack-people.ts'
 
 /** A channel of Slack, or a thread in it. */
 export interface SlackPlace {
@@ -28,12 +28,15 @@ export interface SlackPlace {
 export interface SlackNoticesOptions extends Pick<NoticeDestination, 'name' | 'retriesMs'> {
   readonly api: SlackApi
   readonly seal: ButtonSeal
+  readonly threads: ThreadNames
   readonly placeOf: (request: WaitingApproval) => SlackPlace | undefined
   readonly mention: (principal: string) => JsonObject
 }
 
 /** Characters of one message, of at most 12,000 that Slack takes as Markdown. */
 const PIECE_CHARS = 11_000
+/** Marks of Slack that notify a whole channel or group. */
+const BROADCAST = /<!(?=channel|here|everyone|subteam)/g
 /** Slack's words that say that a message can never be changed. */
 const MESSAGE_GONE: ReadonlySet<unknown> = new Set(['message_not_found', 'cant_update_message', 'channel_not_found'])
 
@@ -41,7 +44,14 @@ export function createSlackNotices({ name, retriesMs, ...parts }: SlackNoticesOp
   return {
     name,
     ...(retriesMs && { retriesMs }),
-    types: ['approval.requested', 'approval.decided', 'turn.finished', 'session.failed'],
+    types: [
+      'approval.requested',
+      'approval.decided',
+      'approval.withdrawn',
+      'question.asked',
+      'turn.finished',
+      'session.failed',
+    ],
     send: async (notice, context) => {
       try {
         await tell({ ...parts, notice, context })
@@ -66,6 +76,10 @@ async function tell(telling: Telling): Promise<void> {
       return await postRequest(telling)
     case 'approval.decided':
       return await closeDecided(telling)
+    case 'approval.withdrawn':
+      return await closeWithdrawn(telling)
+    case 'question.asked':
+      return await tellQuestion(telling)
     case 'turn.finished':
     case 'session.failed':
       return await postEnd(telling)
@@ -75,12 +89,12 @@ async function tell(telling: Telling): Promise<void> {
 }
 
 async function postRequest(telling: Telling): Promise<void> {
-  const { seal, placeOf, mention, notice, context } = telling
+  const { seal, threads, placeOf, mention, notice, context } = telling
   const asked = await context.request()
   const noteName = nameRequest(notice)
   if (!asked || (await context.notes.get(noteName)) !== undefined) return // it is closed, or was posted before
   const { session } = notice.data
-  const thread = threadOfSession(session)
+  const thread = await threads.read(session)
   const place = thread ? { channel: thread.channel, thread: thread.ts } : placeOf(asked)
   if (!place) return
   const { approvalId, principal } = asked
@@ -97,37 +111,78 @@ const DECIDED: Readonly<Record<string, string>> = {
   deny: 'Denied by',
 }
 
-async function closeDecided({ api, mention, notice, context }: Telling): Promise<void> {
-  const known = readNote(await context.notes.get(nameRequest(notice)))
-  if (!known) return
-  const { channel, ts, text, shown } = known as unknown as Posted // as postRequest noted it
+async function closeDecided(telling: Telling): Promise<void> {
+  const { mention, notice } = telling
   const { decision, by } = notice.data as unknown as { readonly decision: string; readonly by: { readonly id: string } }
-  const blocks = closeRequest(shown, DECIDED[decision] ?? 'Decided by', mention(by.id))
+  await rewrite(telling, DECIDED[decision] ?? 'Decided by', mention(by.id))
+}
+
+/** Removes the buttons. Slack announces no edited message, so an expiry is posted too. */
+async function closeWithdrawn(telling: Telling): Promise<void> {
+  const { notice, context, threads } = telling
+  const isExpired = notice.data['reason'] === 'expired'
+  const posted = await rewrite(
+    telling,
+    isExpired ? 'Expired: nobody decided it in time.' : 'Withdrawn: it is not needed.',
+  )
+  if (!posted || !isExpired) return
+  const thread = await threads.read(notice.data.session)
+  const place = { channel: posted.channel, thread: thread?.ts ?? posted.ts }
+  await post(telling, place, { text: 'The request expired: nobody decided it in time.' })
+  await context.notes.put(nameRequest(notice), '{}') // a repeated notice posts nothing
+}
+
+/** Returns the message that was rewritten; undefined if there is none. */
+async function rewrite(
+  { api, notice, context }: Telling,
+  words: string,
+  who?: JsonObject,
+): Promise<Posted | undefined> {
+  const known = readNote(await context.notes.get(nameRequest(notice)))
+  if (!known) return undefined
+  const posted = known as unknown as Posted // as postRequest noted it
+  const { channel, ts, text, shown } = posted
   try {
-    await api.call('chat.update', { channel, ts, text, blocks: [...blocks] }, context.signal)
+    const blocks = [...closeRequest(shown, words, who)]
+    await api.call('chat.update', { channel, ts, text, blocks }, context.signal)
   } catch (cause) {
     if (!isBatonError(cause) || !MESSAGE_GONE.has(cause.data['error'])) throw cause
   }
+  return posted
+}
+
+/** Slack has no form for it: the thread of a conversation hears that there is one. */
+async function tellQuestion(telling: Telling): Promise<void> {
+  const { notice, context, threads } = telling
+  const thread = await threads.read(notice.data.session)
+  const noteName = `question.${readText(notice.data, 'questionId')}`
+  if (!thread || (await context.notes.get(noteName)) !== undefined) return
+  const until = writeTime(Date.parse(readText(notice.data, 'expiresAt')))
+  const text = `A tool asks a question, which cannot be answered in Slack. Answer it in the session ${notice.data.session}, until ${until}.`
+  await post(telling, { channel: thread.channel, thread: thread.ts }, { text })
+  await context.notes.put(noteName, '{}')
 }
 
 /** The answer in the thread of a conversation; elsewhere, what became of the request. */
 async function postEnd(telling: Telling): Promise<void> {
-  const { notice, context } = telling
+  const { notice, context, threads } = telling
   const { session, error } = notice.data
-  const thread = threadOfSession(session)
+  const thread = await threads.read(session)
   const asked = readNote(await context.notes.get('thread'))
   const place = thread
     ? { channel: thread.channel, thread: thread.ts }
     : asked && { channel: readText(asked, 'channel'), thread: readText(asked, 'ts') }
   if (!place) return
   const failed = isJsonObject(error) ? `It failed: ${readText(error, 'message') || readText(error, 'code')}` : undefined
-  const answer = failed ?? (await context.answer()) ?? ''
+  const outcome = readText(notice.data, 'outcome')
+  const silent = outcome === 'interrupted' || outcome === 'stopped' ? `The turn was ${outcome}.` : ''
+  const answer = failed ?? ((await context.answer()) || silent)
   if (!thread) {
-    await post(telling, place, { text: escape(failed ?? `Done: the turn was ${readText(notice.data, 'outcome')}.`) })
+    await post(telling, place, { text: escape(failed ?? `Done: the turn was ${outcome}.`) })
     return await context.notes.put('thread', '{}')
   }
   const noteName = `said.${readText(notice.data, 'turn')}`
-  const pieces = splitText(answer)
+  const pieces = splitText(answer.replace(BROADCAST, '&lt;!'))
   // After a failure in the middle, the rest follows.
   for (let said = Number((await context.notes.get(noteName)) ?? 0); said < pieces.length; said++) {
     await post(telling, place, { markdown_text: pieces[said] ?? '' })

@@ -1,6 +1,7 @@
 // Users of Slack as principals, principals as mentions, and threads as sessions.
 import type { JsonObject, Principal } from '@baton/core/internal'
 import { plain } from './request-message.ts'
+import { importSlackKey } from './slack-signature.ts'
 
 /** A person of Slack, by ids that only Slack gives. Names can be chosen by anybody. */
 export interface SlackUser {
@@ -36,11 +37,32 @@ export interface Thread {
   readonly ts: string
 }
 
-export function sessionOfThread({ team, channel, ts }: Thread): string {
-  return `slack.${team}.${channel}.${ts}`
+/** Names of sessions that live in threads. Each has a tag that only holders of the signing secret can make. */
+export interface ThreadNames {
+  /** A name for each secret, the current one first. */
+  of(thread: Thread): Promise<readonly string[]>
+  /** Undefined for a session of another front, whatever its name. */
+  read(session: string): Promise<Thread | undefined>
 }
 
-export function threadOfSession(session: string): Thread | undefined {
-  const [, team = '', channel = '', ts = ''] = /^slack\.([A-Z0-9]+)\.([A-Z0-9]+)\.(\d+\.\d+)$/.exec(session) ?? []
-  return ts === '' ? undefined : { team, channel, ts }
+const TAG_BYTES = 12
+const THREAD = /^slack\.([A-Z0-9]+)\.([A-Z0-9]+)\.(\d+\.\d+)\.[\w-]{16}$/
+
+export function createThreadNames(secrets: readonly string[]): ThreadNames {
+  const keys = Promise.all(secrets.map((secret) => importSlackKey(`baton slack thread 1:${secret}`)))
+  keys.catch(() => {}) // the first use reports it
+  const of = async ({ team, channel, ts }: Thread): Promise<readonly string[]> => {
+    const name = `slack.${team}.${channel}.${ts}`
+    const text = new TextEncoder().encode(name)
+    const tags = (await keys).map(async (key) => Buffer.from(await crypto.subtle.sign('HMAC', key, text)))
+    return (await Promise.all(tags)).map((tag) => `${name}.${tag.subarray(0, TAG_BYTES).toString('base64url')}`)
+  }
+  return {
+    of,
+    read: async (session) => {
+      const [, team = '', channel = '', ts = ''] = THREAD.exec(session) ?? []
+      const thread = { team, channel, ts }
+      return ts !== '' && (await of(thread)).includes(session) ? thread : undefined
+    },
+  }
 }

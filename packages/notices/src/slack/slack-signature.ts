@@ -8,7 +8,7 @@ export type SlackKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>
 
 export function importSlackKey(secret: string): Promise<SlackKey> {
   const bytes = new TextEncoder().encode(secret)
-  return crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['verify'])
+  return crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign', 'verify'])
 }
 
 export interface Delivery {

@@ -19,6 +19,7 @@ export interface SlackWorldOptions {
   readonly slack?: Partial<SlackOptions>
   readonly store?: Store
   readonly fake?: SlackFake
+  readonly limits?: { readonly approvalMs: number }
   /** Fields of the tool `pay`. */
   readonly pay?: object
 }
@@ -71,7 +72,12 @@ export async function createSlackWorld(init: SlackWorldOptions = {}) {
     ...init.slack,
   })
   const host = createHost({
-    agent: defineAgent({ name: 'desk', model: createScriptedModel({ steps: init.steps ?? PAYING }), tools: [pay] }),
+    agent: defineAgent({
+      name: 'desk',
+      model: createScriptedModel({ steps: init.steps ?? PAYING }),
+      tools: [pay],
+      ...(init.limits && { limits: init.limits }),
+    }),
     store,
     environment: {
       ...platform,

@@ -1,6 +1,7 @@
 // Approvals in Slack, at a strict fake: messages, deciders, clicks and edits.
 import { afterEach, expect, test } from 'vitest'
 import { createSlack } from './slack.ts'
+import { createSlackApi } from './slack-api.ts'
 import {
   createDeliveries as createDeliveriesOf,
   findButtons,
@@ -70,7 +71,7 @@ test('a stranger is told, and changes nothing', async () => {
   await deliveries.click(message, 'Edit', { user: STRANGER })
   await expect.poll(() => world.fake.ephemeral.length).toBe(4)
   expect(world.fake.views).toEqual([])
-  for (const text of whispers(world)) expect(text).toContain('Nothing was decided')
+  for (const text of whispers(world)) expect(text).toMatch(/: Nothing was decided: others decide this request\.$/)
   expect(await session.approvals()).toHaveLength(1)
   expect(labels(message)).toHaveLength(3)
   expect(paid).toEqual([])
@@ -94,6 +95,7 @@ test('arguments are edited in a view, which shows what is wrong with them', asyn
   expect(await submit('{"euros":"many","to":"Acme"}')).toEqual({
     'baton.arguments': expect.stringContaining('euros') as string,
   })
+  expect((await submit('{"euros":"many","to":"Acme"}'))?.['baton.arguments']).not.toContain('approval_')
   expect(await session.approvals()).toHaveLength(1)
   expect(await submit('{"euros":40,"to":"Acme"}')).toBeUndefined()
   await turn.answer
@@ -109,7 +111,27 @@ test('a denial denies the call', async () => {
   await expect.poll(() => wordsOf(message)).toContain('Denied by')
 })
 
-test('an expired request is rewritten at the next click', async () => {
+test('a request that expires loses its buttons without a click, and its thread hears of it', async () => {
+  const world = await ask({ limits: { approvalMs: 300 } })
+  const { message, deliveries, fake, paid } = world
+  const before = { blocks: message.blocks }
+  await expect.poll(() => labels(message)).toEqual([])
+  expect(wordsOf(message)).toContain('Expired: nobody decided it in time.')
+  const inThread = () => fake.messages.flatMap(({ threadTs, text }) => (threadTs === message.ts ? [text] : []))
+  await expect.poll(inThread).toContain('The request expired: nobody decided it in time.')
+  await deliveries.click(message, 'Approve', { user: MANAGER }, before)
+  await expect.poll(() => whispers(world).join()).toContain('no longer open')
+  expect(paid).toEqual([])
+})
+
+test('a request whose turn is interrupted loses its buttons without a click', async () => {
+  const { message, session } = await ask()
+  await session.interrupt()
+  await expect.poll(() => labels(message)).toEqual([])
+  expect(wordsOf(message)).toContain('Withdrawn')
+})
+
+test('an expired request is rewritten at a click, if its host has not told it yet', async () => {
   const world = await ask()
   const { message, deliveries, clock, paid } = world
   clock.aheadMs = 11 * 60_000
@@ -117,6 +139,32 @@ test('an expired request is rewritten at the next click', async () => {
   await expect.poll(() => labels(message)).toEqual([])
   await expect.poll(() => whispers(world).join()).toContain('no longer open')
   expect(paid).toEqual([])
+})
+
+test('what Slack refuses is tried again after seconds and minutes first, because requests expire', () => {
+  const { notices } = createSlack({ botToken: BOT_TOKEN, signingSecret: SIGNING_SECRET })
+  const [second, minute, hour] = [1000, 60_000, 3_600_000]
+  const early = [5 * second, 15 * second, minute, 2 * minute, 5 * minute, 30 * minute]
+  expect(notices.retriesMs).toEqual([...early, 2 * hour, 5 * hour, 10 * hour])
+})
+
+test('while Slack limits a method, no session calls it', async () => {
+  const calls: string[] = []
+  const api = createSlackApi({
+    botToken: BOT_TOKEN,
+    apiUrl: 'https://slack.example/api/',
+    fetch: async (url, init) => {
+      calls.push(new URL(new Request(url, init).url).pathname)
+      return await Promise.resolve(new Response('', { status: 429, headers: { 'retry-after': '60' } }))
+    },
+  })
+  const limited = expect.objectContaining({ code: 'api_rate_limited' }) as unknown
+  await expect(api.call('chat.postMessage', {})).rejects.toEqual(limited)
+  const again = await api.call('chat.postMessage', {}).catch((cause: unknown) => cause)
+  expect(again).toEqual(limited)
+  expect((again as { data: { retryAfterMs: number } }).data.retryAfterMs).toBeGreaterThan(0)
+  await expect(api.call('chat.update', {})).rejects.toEqual(limited)
+  expect(calls).toEqual(['/api/chat.postMessage', '/api/chat.update'])
 })
 
 test('a button works after a restart, in a process that did not post it', async () => {

@@ -11,8 +11,8 @@ import type { DecidingHost } from './slack-interactivity.ts'
 import { answerInteraction } from './slack-interactivity.ts'
 import type { SlackPlace } from './slack-notices.ts'
 import { createSlackNotices } from './slack-notices.ts'
-import type { PrincipalOf } from './slack-people.ts'
-import { mention, principalOfUser, userOfPrincipal } from './slack-people.ts'
+import type { PrincipalOf, ThreadNames } from './slack-people.ts'
+import { createThreadNames, mention, principalOfUser, userOfPrincipal } from './slack-people.ts'
 import { importSlackKey, isSigned } from './slack-signature.ts'
 
 /** Options of `createSlack`. */
@@ -37,7 +37,10 @@ export interface SlackOptions {
   readonly agent?: string | Agent
   /** Name of the destination. Default: `slack`. */
   readonly name?: string
-  /** See `NoticeDestination.retriesMs`. */
+  /**
+   * See `NoticeDestination.retriesMs`. Default: 5, 15 and 60 seconds, 2, 5 and 30 minutes, 2, 5 and 10 hours, because a request
+   * is open for minutes.
+   */
   readonly retriesMs?: readonly number[]
   /** Hears of clicks that could not be answered. */
   readonly log?: Pick<Logger, 'warn'>
@@ -72,6 +75,7 @@ const KINDS = {
   fetch: 'a function',
 } as const
 const BODY_BYTES = 1_048_576
+const RETRIES_MS = [5000, 15_000, 60_000, 120_000, 300_000, 1_800_000, 7_200_000, 18_000_000, 36_000_000]
 const SECRETS_MAX = 4
 
 /** @throws BatonError `invalid_option`; no error has a secret */
@@ -79,7 +83,7 @@ export function createSlack(options: SlackOptions): Slack {
   const what = { what: 'createSlack', code: 'invalid_option' } as const
   checkFields(options, { ...what, fields: new Set(Object.keys(KINDS)) })
   checkKinds(options, { ...what, kinds: KINDS })
-  const { botToken, name = 'slack', retriesMs, channel, userOf = userOfPrincipal } = options
+  const { botToken, name = 'slack', retriesMs = RETRIES_MS, channel, userOf = userOfPrincipal } = options
   const { apiUrl = 'https://slack.com/api/', fetch: send = fetch } = options
   if (typeof botToken !== 'string' || !/^xox[a-z]-[\x21-\x7e]+$/.test(botToken))
     throw wrong('botToken must be the token of the app’s bot, "xoxb-…"')
@@ -94,20 +98,22 @@ export function createSlack(options: SlackOptions): Slack {
     throw wrong(`channel must be the id of a channel or a function, not ${describeValue(channel)}`)
   const api = createSlackApi({ botToken, apiUrl, fetch: send })
   const seal = createButtonSeal(secrets)
+  const threads = createThreadNames(secrets)
   const mentionOf = (principal: string): JsonObject => mention(userOf(principal), principal)
   return {
     notices: createSlackNotices({
       name,
-      ...(retriesMs && { retriesMs }),
+      retriesMs,
       api,
       seal,
+      threads,
       mention: mentionOf,
       placeOf: (request) => {
         const place = typeof channel === 'function' ? channel(request) : channel
         return typeof place === 'string' ? { channel: place } : place
       },
     }),
-    handler: (host) => createSlackHandler({ ...options, host, api, seal, mention: mentionOf, secrets }),
+    handler: (host) => createSlackHandler({ ...options, host, api, seal, threads, mention: mentionOf, secrets }),
   }
 }
 
@@ -115,6 +121,7 @@ interface HandlerOptions extends Pick<SlackOptions, 'principalOf' | 'agent' | 'l
   readonly host: DecidingHost
   readonly api: SlackApi
   readonly seal: ReturnType<typeof createButtonSeal>
+  readonly threads: ThreadNames
   readonly mention: (principal: string) => JsonObject
   readonly secrets: readonly string[]
 }

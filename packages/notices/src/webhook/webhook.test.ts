@@ -94,6 +94,15 @@ test.each<[string, number, Record<string, string>, object | undefined]>([
   expect(received).toHaveLength(1)
 })
 
+test('a notice that was answered with more than anybody reads is taken', async () => {
+  const large = await receive((response) => void response.end(Buffer.alloc(5_000_000)))
+  const endless = await receive((response) => void response.write('and so on'))
+  for (const { url, allow, received } of [large, endless]) {
+    expect(await webhook({ url, allow, secret: SECRET }).send(NOTICE, CONTEXT)).toBeUndefined()
+    expect(received).toHaveLength(1)
+  }
+})
+
 test('an address of this machine or a private network is refused before anything is sent, unless it is allowed', async () => {
   const { url, received } = await receive(status(200))
   const ports = new URL(url).port

@@ -46,6 +46,15 @@ function readFact(fact: Fact, writeTime: (ms: number) => string): Omit<RecordNot
       const { approvalId, callId, decision, principal } = fact
       return { type: 'approval.decided', data: { approvalId, callId, decision, by: { id: principal } } }
     }
+    case 'call-settled': {
+      const { callId, undecided, settlement } = fact
+      const isExpired = settlement.type === 'denied' && settlement.code === 'approval_expired'
+      return undecided === undefined ? undefined : writeWithdrawn(undecided, callId, isExpired)
+    }
+    case 'request-withdrawn': {
+      const { id, undecided, reason } = fact
+      return undecided === undefined ? undefined : writeWithdrawn(id, undecided, reason === 'expired')
+    }
     case 'task-settled':
       return { type: 'task.finished', data: { callId: fact.callId, outcome: fact.settlement.type } }
     case 'turn-finished': {
@@ -57,4 +66,8 @@ function readFact(fact: Fact, writeTime: (ms: number) => string): Omit<RecordNot
     default:
       return undefined
   }
+}
+
+function writeWithdrawn(approvalId: string, callId: string, isExpired: boolean): Omit<RecordNotice, 'atMs'> {
+  return { type: 'approval.withdrawn', data: { approvalId, callId, reason: isExpired ? 'expired' : 'ended' } }
 }
