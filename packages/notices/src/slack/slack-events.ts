@@ -3,6 +3,7 @@
 import type { Agent, Host, JsonObject, Principal, SessionDirectory } from '@baton/core/internal'
 import { frontOf, isBatonError, isJsonObject } from '@baton/core/internal'
 import { describeThrown } from '@baton/runtime'
+import type { PassOn } from './pass-on.ts'
 import { readText } from './read-text.ts'
 import { escape } from './request-message.ts'
 import type { SlackApi } from './slack-api.ts'
@@ -14,6 +15,7 @@ export interface EventsOptions {
   readonly threads: ThreadNames
   readonly principalOf: PrincipalOf
   readonly agent: string | Agent | undefined
+  readonly passOn: PassOn
   readonly later: (what: string, work: Promise<unknown>) => void
 }
 
@@ -75,6 +77,7 @@ async function acceptMessage(options: EventsOptions, message: Message): Promise<
     if (hasFiles && outcome === 'done') refuse(options, message, 'Files are not read here: only the text was taken.')
     return outcome
   } catch (cause) {
+    if (await options.passOn(cause)) return 'done'
     if (isBatonError(cause) && PASSING.has(cause.code)) return 'again'
     const isForeign = isBatonError(cause) && cause.code === 'unauthorized'
     if (isForeign && !isToApp) return 'done'

@@ -3,6 +3,7 @@
 import type { Host, JsonObject, Principal, SessionDirectory } from '@baton/core/internal'
 import { isBatonError, isJsonObject, parseJson } from '@baton/core/internal'
 import { describeThrown } from '@baton/runtime'
+import type { PassOn } from './pass-on.ts'
 import { readText } from './read-text.ts'
 import type { SlackAction } from './request-message.ts'
 import { ACTIONS, closeRequest, EDIT_BLOCKS, escape, writeEditView } from './request-message.ts'
@@ -19,6 +20,7 @@ export interface InteractivityOptions {
   readonly seal: ButtonSeal
   readonly principalOf: PrincipalOf
   readonly mention: (principal: string) => JsonObject
+  readonly passOn: PassOn
   /** Runs work that follows the answer to Slack. */
   readonly later: (what: string, work: Promise<unknown>) => void
 }
@@ -79,6 +81,7 @@ async function handleClick(options: InteractivityOptions, click: Click): Promise
   try {
     await host.decide(session, { approvalId, decision: action }, { by })
   } catch (cause) {
+    if (await options.passOn(cause)) return
     if (!(await findRequest(host, sealed))) return await tellOver(options, click, sealed)
     await whisper(api, place, escape(await explain(host, { sealed, by, cause })))
   }
@@ -152,26 +155,27 @@ async function answerView(options: InteractivityOptions, { view }: JsonObject, u
       late.addEventListener('abort', () => resolve('late'))
     }),
   ])
+  if (first instanceof Response) return first
   if (first !== 'late') return first === undefined ? new Response('') : showIssue(first)
   const telling = deciding.then(async (issue) => {
-    if (issue !== undefined) await whisper(options.api, { ...edit.place, user }, escape(issue))
+    if (typeof issue === 'string') await whisper(options.api, { ...edit.place, user }, escape(issue))
   })
   options.later('an edit', telling)
   return new Response('')
 }
 
-/** Returns why it was not decided. Never rejects. */
+/** Returns why it was not decided, or what the server answered that has the session. Never rejects. */
 async function decideEdit(
-  { host }: InteractivityOptions,
+  { host, passOn }: InteractivityOptions,
   sealed: Sealed,
   { by, input, note }: { readonly by: Principal; readonly input: JsonObject; readonly note: string },
-): Promise<string | undefined> {
+): Promise<string | Response | undefined> {
   const { session, approvalId } = sealed
   try {
     await host.decide(session, { approvalId, decision: 'edit', input, ...(note !== '' && { note }) }, { by })
     return undefined
   } catch (cause) {
-    return await explain(host, { sealed, by, cause }).catch(describeThrown)
+    return (await passOn(cause)) ?? (await explain(host, { sealed, by, cause }).catch(describeThrown))
   }
 }
 

@@ -20,6 +20,8 @@ export interface SlackWorldOptions {
   readonly store?: Store
   readonly fake?: SlackFake
   readonly limits?: { readonly approvalMs: number }
+  /** Address of this host for the others over its store. */
+  readonly address?: string
   /** Fields of the tool `pay`. */
   readonly pay?: object
 }
@@ -87,6 +89,7 @@ export async function createSlackWorld(init: SlackWorldOptions = {}) {
       },
     },
     notify: [slack.notices],
+    ...(init.address !== undefined && { address: init.address }),
     log: { info: () => {}, warn: (message, data) => void warnings.push(`${message} ${JSON.stringify(data)}`) },
   })
   const handler = slack.handler(host)

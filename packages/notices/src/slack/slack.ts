@@ -3,6 +3,7 @@
 import type { Agent, JsonObject, Logger, NoticeDestination, WaitingApproval } from '@baton/core/internal'
 import { BatonError, checkFields, checkKinds, describeValue, isJsonObject, parseJson } from '@baton/core/internal'
 import { describeThrown } from '@baton/runtime'
+import { createPassOn } from './pass-on.ts'
 import { createButtonSeal } from './sealed-button.ts'
 import type { SlackApi } from './slack-api.ts'
 import { createSlackApi } from './slack-api.ts'
@@ -148,7 +149,8 @@ function createSlackHandler(init: HandlerOptions): (request: Request) => Promise
     const text = new TextDecoder().decode(body)
     const parsed = parseJson(kind === 'events' ? text : (new URLSearchParams(text).get('payload') ?? ''))
     if (!parsed.ok || !isJsonObject(parsed.value)) return new Response('', { status: 400 })
-    return kind === 'events' ? await answerEvent(parts, parsed.value) : await answerInteraction(parts, parsed.value)
+    const answering = { ...parts, passOn: createPassOn(request, body) }
+    return await (kind === 'events' ? answerEvent : answerInteraction)(answering, parsed.value)
   }
 }
 
