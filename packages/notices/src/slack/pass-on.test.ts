@@ -1,4 +1,4 @@
-// Two servers over one store: a delivery of Slack is taken wherever it arrives, by the server that has the session.
+// Deliveries of Slack to two servers over one store: the server that has the session takes them, wherever they arrive.
 import { createNodeListener } from '@baton/server/http'
 import type { FakeMessage } from '@baton/testing/fake-slack'
 import { BOT_USER } from '@baton/testing/fake-slack'
@@ -19,16 +19,16 @@ afterEach(async () => {
 async function startTwo(options: SlackWorldOptions = {}, isReachable = true) {
   const [store, fake] = [createMemoryStore({ leaseMs: 60_000 }), await startFake()]
   closers.push(() => fake.close())
-  let answer: ((request: Request) => Promise<Response>) | undefined
+  const handlers: ((request: Request) => Promise<Response>)[] = []
   const server = createServer(
-    createNodeListener(async (request) => (await answer?.(request)) ?? new Response('', { status: 500 })),
+    createNodeListener(async (request) => (await handlers[0]?.(request)) ?? new Response('', { status: 500 })),
   )
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
   closers.push(() => server.close())
   const address = `ws://127.0.0.1:${(server.address() as AddressInfo).port}`
   const shared = { store, fake, ...options }
   const holder = await createSlackWorld({ ...shared, ...(isReachable && { address }) })
-  answer = holder.handler
+  handlers.push(holder.handler)
   const other = await createSlackWorld(shared)
   closers.push(
     () => holder.host.stop(),
