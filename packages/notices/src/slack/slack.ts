@@ -28,8 +28,8 @@ export interface SlackOptions {
    */
   readonly channel?: string | ((request: WaitingApproval) => string | SlackPlace | undefined)
   /**
-   * The principal of a person of Slack, for decisions and messages; undefined: a stranger, who may do nothing. By
-   * default `slack:TEAM:USER`.
+   * The principal of a person of Slack, for decisions and messages; undefined: the person may do nothing. By default
+   * `slack:TEAM:USER`.
    */
   readonly principalOf?: PrincipalOf
   /** The user of Slack behind a principal, to mention. By default that of `slack:TEAM:USER`. */
