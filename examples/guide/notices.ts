@@ -10,7 +10,8 @@ import type { AddressInfo } from 'node:net'
 /** The other program. */
 async function startReceiver(key: Buffer) {
   const seen = new Set<string>()
-  const ended = Promise.withResolvers<void>()
+  let end = (): void => {}
+  const ended = new Promise<void>((resolve) => (end = resolve))
   const server = createServer((request, response) => {
     let body = ''
     request.setEncoding('utf8').on('data', (piece: string) => (body += piece))
@@ -28,12 +29,12 @@ async function startReceiver(key: Buffer) {
       seen.add(id)
       const { type } = JSON.parse(body) as { type: string }
       console.log(type)
-      if (type === 'turn.finished') ended.resolve()
+      if (type === 'turn.finished') end()
     })
   })
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  return { origin, ended: ended.promise, close: () => server.close() }
+  return { origin, ended, close: () => server.close() }
 }
 
 const key = randomBytes(32)
