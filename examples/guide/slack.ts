@@ -6,16 +6,30 @@ import { createSlack } from '@baton/notices/slack'
 import { createNodeListener } from '@baton/server/http'
 import { createServer } from 'node:http'
 
+/** Answers in Slack's place. */
+function answerAsSlack() {
+  const calls: string[] = []
+  let onCall = (): void => {}
+  const untilCalls = async (count: number): Promise<void> => {
+    while (calls.length < count) await new Promise<void>((resolve) => (onCall = resolve))
+  }
+  const answer: typeof fetch = async (url, init) => {
+    const request = new Request(url, init)
+    const { text } = (await request.json()) as { text: string }
+    calls.push(request.url.replace('https://slack.com/api/', ''))
+    console.log(calls.at(-1), '|', text)
+    onCall()
+    return Response.json({ ok: true, channel: 'C0123456789', ts: '1700000000.000100' })
+  }
+  return { answer, untilCalls }
+}
+
+const { answer, untilCalls } = answerAsSlack()
 const slack = createSlack({
   botToken: process.env['SLACK_BOT_TOKEN'] ?? 'xoxb-example',
   signingSecret: process.env['SLACK_SIGNING_SECRET'] ?? 'the signing secret of the app',
   channel: 'C0123456789',
-  fetch: async (url, init) => {
-    const request = new Request(url, init)
-    const { text } = (await request.json()) as { text: string }
-    console.log(request.url.replace('https://slack.com/api/', ''), '|', text)
-    return Response.json({ ok: true, channel: 'C0123456789', ts: '1700000000.000100' })
-  },
+  fetch: answer,
 })
 
 const pay = tool({
@@ -38,7 +52,7 @@ const session = await host.session('ann')
 const turn = session.send('Pay 40 euros.')
 for await (const event of turn)
   if (event.type === 'approval-requested') {
-    await new Promise((resolve) => setTimeout(resolve, 500))
+    await untilCalls(1)
     // A click of Mia does the same.
     await host.decide(
       'ann',
@@ -47,6 +61,6 @@ for await (const event of turn)
     )
   }
 console.log((await turn.answer).text)
-await new Promise((resolve) => setTimeout(resolve, 500))
+await untilCalls(3)
 await host.stop()
 server.close()

@@ -74,7 +74,7 @@ function readPart(name: string): string {
   return readFileSync(join(SOURCE, name), 'utf8')
 }
 
-/** Replaces what stands in `folder`. */
+/** Replaces the contents of `folder`. */
 export async function writePage(folder: string): Promise<ReadonlyMap<string, PageFile>> {
   const files = await buildPage()
   rmSync(folder, { recursive: true, force: true })

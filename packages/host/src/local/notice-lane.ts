@@ -181,7 +181,9 @@ export class NoticeLane {
         get: async (name) => await store.outbox.get(session, nameOf(name)),
         put: async (name, text) => {
           const was = await store.outbox.get(session, nameOf(name))
-          await store.outbox.swap(session, nameOf(name), was, { body: text, list: NOTE_LIST, atMs: 0 })
+          const isKept = await store.outbox.swap(session, nameOf(name), was, { body: text, list: NOTE_LIST, atMs: 0 })
+          // Another host, whose claim has followed this one's, wrote it.
+          if (!isKept) throw new BatonError({ code: 'store_failed', message: `the note ${name} has changed meanwhile` })
         },
       },
     }

@@ -1,4 +1,4 @@
-// The list of failures in a cost report has a bound; the count by code has none.
+// Bounds of a cost report, and what it says about them.
 import type { FactOf, SessionRecord } from '@baton/core/machine'
 import { expect, test } from 'vitest'
 import { CostReport } from './cost-report.ts'
@@ -22,4 +22,17 @@ test('500 failures are listed, the newest first, with short messages; all are co
   expect(failed[0]).toMatchObject({ session: 's', principal: 'ann', code: 'model_auth_failed' })
   expect(failed[0]?.message).toHaveLength(500)
   expect(failures).toMatchObject([{ code: 'model_auth_failed', count: FAILURES }])
+})
+
+test('a log that is not read to its end is said to be cut, and one that just fits is not', async () => {
+  const play = async (recordsMax: number): Promise<readonly [number, boolean]> => {
+    const report = new CostReport({ fromMs: 0, toMs: 10, recordsMax })
+    const log = async function* (): AsyncIterable<SessionRecord> {
+      for (let turn = 0; turn < 3; turn += 1) yield await Promise.resolve(failTurn(turn))
+    }
+    await report.add({ id: 's', principal: 'ann' }, log())
+    return [report.view().failed.length, report.isCut]
+  }
+  expect(await play(3)).toEqual([3, false])
+  expect(await play(2)).toEqual([2, true])
 })

@@ -63,6 +63,13 @@ interface Failed {
   readonly path?: readonly string[]
 }
 
+interface CostRange {
+  readonly fromMs: number
+  readonly toMs: number
+  /** Records that the report reads. Default: 500,000. */
+  readonly recordsMax?: number
+}
+
 /** A session whose log is counted. */
 interface Counted {
   readonly id: string
@@ -71,16 +78,16 @@ interface Counted {
 }
 
 export class CostReport {
-  readonly #range: { readonly fromMs: number; readonly toMs: number }
+  readonly #range: CostRange
   readonly #rows = new Map<string, Row>()
   readonly #tools = new Map<string, ToolRow>()
   readonly #failures = new Map<string, FailureRow>()
   readonly #failed: Failed[] = []
   records = 0
-  /** Whether a table had no room for another row. */
+  /** Whether a table had no room for another row, or a log was not read to its end. */
   isCut = false
 
-  constructor(range: { readonly fromMs: number; readonly toMs: number }) {
+  constructor(range: CostRange) {
     this.#range = range
   }
 
@@ -88,7 +95,12 @@ export class CostReport {
   async add(session: Counted, log: AsyncIterable<SessionRecord>): Promise<boolean> {
     const counting: Counting = { session, agent: '', calls: new Map() }
     let hasChildren = false
+    const { recordsMax = RECORDS_MAX } = this.#range
     for await (const record of log) {
+      if (this.records >= recordsMax) {
+        this.isCut = true
+        break
+      }
       this.records += 1
       const atMs = record.wallMs ?? record.nowMs
       const isMeant = atMs >= this.#range.fromMs && atMs < this.#range.toMs
@@ -97,7 +109,6 @@ export class CostReport {
         this.#note(fact, record, counting)
         if (isMeant) this.#count(fact, { ...record, atMs }, counting)
       }
-      if (this.records >= RECORDS_MAX) break
     }
     return hasChildren
   }

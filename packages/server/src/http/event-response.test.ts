@@ -162,3 +162,19 @@ test.each<[string, (world: ReturnType<typeof createWorld>) => unknown]>([
   await world.settle()
   expect([world.left(), world.timers.size]).toEqual([true, 0])
 })
+
+test('a run that fails breaks the response off, and nothing is left unhandled', async () => {
+  const rejections: unknown[] = []
+  const note = (cause: unknown): void => void rejections.push(cause)
+  process.on('unhandledRejection', note)
+  try {
+    const timers = { start: () => () => {} }
+    const run = (): Promise<void> => Promise.reject(new Error('the list is broken'))
+    const response = answerEvents({ headers: {}, waitingBytes: 100, keepAliveMs: 10_000, timers, run })
+    await expect(response.text()).rejects.toThrow('the list is broken')
+    await new Promise((resolve) => void setImmediate(resolve))
+    expect(rejections).toEqual([])
+  } finally {
+    process.off('unhandledRejection', note)
+  }
+})

@@ -182,8 +182,14 @@ class EventResponse implements EventWriter, EventSource {
     this.#left.resolve()
   }
 
+  /** Never rejects. */
   async #run(): Promise<void> {
-    await this.#init.run(this)
+    try {
+      await this.#init.run(this)
+    } catch (cause) {
+      this.onLeave()
+      this.#sink.fail(cause instanceof Error ? cause : new Error(String(cause)))
+    }
     if (this.#hasLeft) return
     this.#flush()
     this.onLeave()

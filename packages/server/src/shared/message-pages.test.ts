@@ -1,4 +1,4 @@
-// A conversation that is read in pages while somebody takes back a part of it.
+// A conversation read in pages while a part of it is taken back.
 import { defineAgent } from '@baton/core'
 import type { MessagesQuery } from '@baton/core/internal'
 import { createScriptedModel } from '@baton/core/testing'

@@ -363,7 +363,7 @@ function checkAnswer(play: Play, one: Sent, answer: Answer, at: 'calling' | 'wri
   return [...missing.map((name) => `${type}: no ${name}`), ...strange.map((name) => `${type}: ${name} of another kind`)]
 }
 
-/** Reads the log anew: what was accepted is in it once, and who followed it has read the same. */
+/** Reads the log again: each accepted request is in it once, and its followers have read the same. */
 async function checkLog(play: Play, ok: readonly Sent[]): Promise<readonly string[]> {
   if (play.sent.some(({ type }) => type === 'session.delete')) return []
   const { stage } = play
