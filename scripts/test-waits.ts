@@ -34,7 +34,7 @@ export function findTestWaits(file: SourceFile): readonly TestWait[] {
   const mayPause = /\.(?:(?:process|deep)\.test|test-kit)\.ts$/.test(file.path)
   walkNodes(file.program, (node, around) => {
     if (node.type !== 'CallExpression') return
-    const name = file.text.slice(node.callee.start, node.callee.end)
+    const name = file.text.slice(node.callee.start, node.callee.end).replaceAll(/\s/g, '')
     if (/^vi\.wait(?:For|Until)$/.test(name)) add(node, `${name} waits one second: use expect.poll`)
     if (name === 'vi.setConfig' && /[tT]imeout/.test(file.text.slice(node.start, node.end)))
       add(node, 'a timeout other than the project’s asserts on time')
@@ -74,7 +74,10 @@ function isUnder({ type, start, end }: Node, file: SourceFile, leastMs: number):
 
 function isShort(options: Node | undefined, file: SourceFile, leastMs: number): boolean {
   if (!options) return false
-  const [, ms] = /\btimeout: ([\d_]+)/.exec(file.text.slice(options.start, options.end)) ?? []
+  const given = file.text.slice(options.start, options.end)
+  const [declared] =
+    options.type === 'Identifier' ? (new RegExp(`const ${given} = \\{[^}]*\\}`).exec(file.text) ?? []) : []
+  const [, ms] = /\btimeout: ([\d_]+)/.exec(declared ?? given) ?? []
   return ms !== undefined && Number(ms.replaceAll('_', '')) < leastMs
 }
 

@@ -79,8 +79,6 @@ function readText(page: Chat<UIMessage>): string {
   return (page.messages.at(-1)?.parts ?? []).map((part) => (part.type === 'text' ? part.text : '')).join('')
 }
 
-const POLL = { timeout: 20_000 }
-
 test.each(servers)('$name: an answer, one that another page reads on, and a stop', async (server) => {
   const { url, fake } = await start(server)
   const page = openPage(url, 'c1')
@@ -93,10 +91,10 @@ test.each(servers)('$name: an answer, one that another page reads on, and a stop
 
   const first = openPage(url, 'c2')
   const sent = first.sendMessage({ text: 'Tell me a story.' })
-  await expect.poll(() => readText(first), POLL).toContain('Once upon')
+  await expect.poll(() => readText(first)).toContain('Once upon')
   const second = openPage(url, 'c2', structuredClone(first.messages.slice(0, 1)))
   const resumed = second.resumeStream()
-  await expect.poll(() => readText(second), POLL).toBe(readText(first))
+  await expect.poll(() => readText(second)).toBe(readText(first))
   // A page that leaves does not stop anything; its own stop address does.
   await first.stop()
   await sent
@@ -105,7 +103,7 @@ test.each(servers)('$name: an answer, one that another page reads on, and a stop
   expect(stopped.status).toBe(200)
   await resumed
   expect(second.status).toBe('ready')
-  await expect.poll(fake.aborted, POLL).toBe(1)
+  await expect.poll(fake.aborted).toBe(1)
 
   const listed = await fetch(`${url}/api/sessions/c2/messages`)
   expect(JSON.stringify(await listed.json())).toContain('Once upon')

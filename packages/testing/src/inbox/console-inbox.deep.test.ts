@@ -31,7 +31,7 @@ async function decide(origin: string): Promise<void> {
           if ((await approved.count()) === 0 && (await approve.isEnabled())) await approve.click()
           return await approved.count()
         },
-        { timeout: 30_000, interval: 500 },
+        { interval: 500 },
       )
       .toBe(1)
   } finally {

@@ -23,8 +23,7 @@ export interface InboxWorld {
   readonly decideInConsole?: (origin: string) => Promise<void>
 }
 
-/** Waits while the dead server's lease lasts. */
-const PATIENCE = { timeout: 30_000, interval: 100 }
+const OFTEN = { interval: 100 }
 
 export async function playInbox({ store, paidFile, slack, decideInConsole }: InboxWorld): Promise<void> {
   const started: StartedCommand[] = []
@@ -48,7 +47,7 @@ export async function playInbox({ store, paidFile, slack, decideInConsole }: Inb
     const first = await start()
     const messages = [{ id: 'm1', role: 'user', parts: [{ type: 'text', text: 'Pay the invoice.' }] }]
     const page = first('ann', '/chat', { id: 'trip', messages }).catch(() => undefined)
-    await expect.poll(async () => (await readInbox(first)).length, PATIENCE).toBe(1)
+    await expect.poll(async () => (await readInbox(first)).length, OFTEN).toBe(1)
     started[0]?.kill('SIGKILL')
     await started[0]?.ended
     await page
@@ -64,10 +63,10 @@ export async function playInbox({ store, paidFile, slack, decideInConsole }: Inb
       (await second('mia manager', `/approvals/trip/${asked?.approvalId}`, edit)).status
     if (slack) await editInSlack(slack, second)
     else if (decideInConsole) await decideInConsole(second.origin)
-    else await expect.poll(decide, PATIENCE).toBe(200)
-    await expect.poll(() => readPaid(paidFile), PATIENCE).toEqual(['{"amount":70}'])
+    else await expect.poll(decide, OFTEN).toBe(200)
+    await expect.poll(() => readPaid(paidFile), OFTEN).toEqual(['{"amount":70}'])
     const decision = { type: 'approval-decided', decision: 'edit', principal: { id: 'mia' }, note: 'the discount' }
-    await expect.poll(() => heard.find(({ type }) => type === 'approval-decided'), PATIENCE).toMatchObject(decision)
+    await expect.poll(() => heard.find(({ type }) => type === 'approval-decided'), OFTEN).toMatchObject(decision)
     expect(await readInbox(second)).toEqual([])
     expect(await decide()).toBe(409)
     const exported = (await (await second('ann', '/sessions/trip/export')).json()) as { readonly decisions: object[] } // as the test expects
@@ -86,25 +85,26 @@ async function editInSlack(slack: SlackFake, app: App): Promise<void> {
   const deliveries = createDeliveries({ slack, app: (request) => app.pass(request) })
   const message = await untilPosted(slack)
   await deliveries.click(message, 'Edit', { user: 'U0EVE' })
-  await expect.poll(() => slack.ephemeral.map(({ user }) => user), PATIENCE).toEqual(['U0EVE'])
+  await expect.poll(() => slack.ephemeral.map(({ user }) => user), OFTEN).toEqual(['U0EVE'])
   await deliveries.click(message, 'Edit', { user: 'U0MIA' })
-  await expect.poll(() => slack.views.length, PATIENCE).toBe(1)
+  await expect.poll(() => slack.views.length, OFTEN).toBe(1)
   const values = { 'baton.arguments': '{"amount":70}', 'baton.note': 'the discount' }
-  await expect.poll(() => deliveries.submit(values, { user: 'U0MIA' }), PATIENCE).toBeUndefined()
+  await expect.poll(() => deliveries.submit(values, { user: 'U0MIA' }), OFTEN).toBeUndefined()
 }
 
 async function untilPosted({ messages }: SlackFake): Promise<FakeMessage> {
-  await expect.poll(() => messages.length, PATIENCE).toBeGreaterThan(0)
+  await expect.poll(() => messages.length, OFTEN).toBeGreaterThan(0)
   return messages[0] as FakeMessage // polled for
 }
 
-async function expectOutcome(slack: SlackFake): Promise<void> {
-  const message = await untilPosted(slack)
-  await expect.poll(() => findButtons(message), PATIENCE).toEqual([])
-  expect(JSON.stringify(message.blocks)).toMatch(/Approved with other arguments by.*<@U0MIA>/)
-  await expect
-    .poll(() => slack.messages.find(({ threadTs }) => threadTs === message.ts)?.text, PATIENCE)
-    .toMatch(/Done/)
+/** A server that dies before it has noted its message leaves it to the next one, which posts another. */
+async function expectOutcome({ messages }: SlackFake): Promise<void> {
+  const findRequest = (): FakeMessage | undefined => messages.findLast(({ threadTs }) => threadTs === undefined)
+  const findWords = (): string => JSON.stringify(findRequest()?.blocks)
+  await expect.poll(findWords, OFTEN).toMatch(/Approved with other arguments by.*<@U0MIA>/)
+  await expect.poll(() => messages.find(({ threadTs }) => threadTs === findRequest()?.ts)?.text, OFTEN).toMatch(/Done/)
+  const request = findRequest()
+  expect(request && findButtons(request)).toEqual([])
 }
 
 interface App {
