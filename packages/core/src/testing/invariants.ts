@@ -250,10 +250,10 @@ function checkNews(
   const notes = facts.filter((fact) => fact.type === 'note-queued' && fact.text.includes(`(${callId})`)).length
   const cancelled = facts.some((fact) => fact.type === 'task-cancelled' && fact.callId === callId)
   const known = cancelled || findTask(before.tasks, callId)?.task.cancelledBy !== undefined
-  const isSilent =
-    known ||
-    ('reason' in settlement && settlement.reason === 'rewind') ||
-    (before.parent !== null && before.parent.end !== null)
+  const hasToEnd =
+    (before.parent !== null && before.parent.end !== null) ||
+    facts.some((fact) => fact.type === 'parent-told' && fact.end !== undefined)
+  const isSilent = known || hasToEnd || ('reason' in settlement && settlement.reason === 'rewind')
   if (awaited ? inputs > 0 : inputs + notes !== 1 && !isSilent)
     fail('9 one wake', `the end of ${callId} was told by ${inputs} inputs and ${notes} notes`)
 }
