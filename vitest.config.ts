@@ -1,5 +1,6 @@
 // Five suites: `fast` (part of `npm run check`), `property` (random runs), `process` (starts real processes), and `deep` and `alone`,
-// which only `npm run test:deep` runs. There `property`, and what else knows of depth, tries more seeds (packages/testing/src/components/depth.ts).
+// which only `npm run test:deep` runs. There, and with `--mode landing`, what knows of depth tries more seeds
+// (packages/testing/src/components/depth.ts).
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
@@ -23,6 +24,9 @@ const ALONE = [
   'packages/testing/src/explorer/small-model.deep.test.ts',
 ]
 
+/** Tests of the sources' text, which `npm run check` and a landing run. */
+const TEXTS = ['api', 'english', 'layering', 'rules', 'second-tries'].map((name) => `scripts/${name}.test.ts`)
+
 // Of an example that installs and builds in its own folder.
 const INSTALLED = ['**/node_modules/**', '**/.next/**']
 
@@ -30,7 +34,7 @@ const INSTALLED = ['**/node_modules/**', '**/.next/**']
 process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.cache/node-compile')
 
 export default defineConfig(({ mode }) => {
-  const depth = mode === 'deep' ? 'deep' : 'quick'
+  const depth = mode === 'deep' || mode === 'landing' ? mode : 'quick'
   const suite = (name: string, include: readonly string[], testTimeout: number, exclude: readonly string[] = []) => ({
     ...shared,
     test: {
@@ -56,8 +60,7 @@ export default defineConfig(({ mode }) => {
   })
   // In a deep run the others would only be what `npm test` has run.
   const processes = globSync(places('.process.test.ts'), { cwd: import.meta.dirname }).filter(
-    (file) =>
-      depth === 'quick' || /from '.*\bdepth(\.ts)?'/.test(readFileSync(join(import.meta.dirname, file), 'utf8')),
+    (file) => depth !== 'deep' || /from '.*\bdepth(\.ts)?'/.test(readFileSync(join(import.meta.dirname, file), 'utf8')),
   )
   return {
     test: {
@@ -66,7 +69,7 @@ export default defineConfig(({ mode }) => {
       maxWorkers: 3,
       globalSetup: ['scripts/tell-depth.ts'],
       projects: [
-        suite('fast', places('.test.ts'), FAST_MS, longer),
+        suite('fast', places('.test.ts'), FAST_MS, depth === 'quick' ? [...longer, ...TEXTS] : longer),
         suite('property', places('.property.test.ts'), PROPERTY_MS),
         suite('process', processes, PROCESS_MS),
         ...(depth === 'deep'

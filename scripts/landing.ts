@@ -51,7 +51,7 @@ function listStages({ suites, isPacking }: LandingPlan, variables: Variables): r
   const from = String(seed * 1000)
   return [
     { name: 'static', words: ['npm', 'run', '--silent', 'check:static'], minutesMax: 20 },
-    { name: 'npm test', words: ['npx', 'vitest', 'run'], minutesMax: 40, isVitest: true },
+    { name: 'npm test', words: ['npx', 'vitest', 'run', '--mode', 'landing'], minutesMax: 40, isVitest: true },
     ...(suites.length === 0
       ? []
       : ([

@@ -86,8 +86,8 @@ function runFile(folder: string, { file, name }: { readonly file: string; readon
   const vitest = join(REPOSITORY, 'node_modules/vitest/vitest.mjs')
   const named = name === undefined ? [] : ['-t', name]
   // No other mode knows deep tests.
-  const mode = file.endsWith('.deep.test.ts') ? ['--mode', 'deep'] : []
-  const words = [vitest, 'run', file, ...mode, ...named, '--reporter=json', `--outputFile=${report}`]
+  const mode = file.endsWith('.deep.test.ts') ? 'deep' : 'landing'
+  const words = [vitest, 'run', file, '--mode', mode, ...named, '--reporter=json', `--outputFile=${report}`]
   const { status, error } = run(folder, words)
   if (error) return 'failed' // it did not end
   const { numPassedTests, numFailedTests } = readReport(report)

@@ -41,7 +41,7 @@ const STAGES: readonly NightlyStage[] = [
   {
     name: 'test',
     lane: 'tests',
-    words: ['npx', 'vitest', 'run'],
+    words: ['npx', 'vitest', 'run', '--mode', 'landing'],
     variables: { BATON_TEST_ALL: '1' },
     minutesMax: 40,
     isVitest: true,

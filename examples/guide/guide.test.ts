@@ -1,7 +1,7 @@
 // The programs on the pages run and print the documented output; all code on all pages is a file that compiles.
 import { startFakeAnthropic } from '@baton/testing/fake-anthropic'
 import type { FakeScript } from '@baton/testing/fake-server'
-import { chooseRotating, describeRotation } from '@baton/testing/depth'
+import { chooseRotating, describeRotation, isQuick } from '@baton/testing/depth'
 import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -31,9 +31,10 @@ async function runWithAnthropic(name: string, script: FakeScript, path = ''): Pr
   }
 }
 
-/** A third of them, different ones each day; guide.deep.test.ts runs all. */
-const tried = chooseRotating(Object.entries(SAID), 3)
-console.warn(`programs of the pages: ${tried.length} of ${Object.keys(SAID).length}; ${describeRotation(3)}`)
+/** A ninth of them, different ones each day, or a third in a landing; guide.deep.test.ts runs all. */
+const DAYS = isQuick() ? 9 : 3
+const tried = chooseRotating(Object.entries(SAID), DAYS)
+console.warn(`programs of the pages: ${tried.length} of ${Object.keys(SAID).length}; ${describeRotation(DAYS)}`)
 
 test.each(tried)('%s runs and prints what it should', async (name, said) => {
   const printed = await run(name)

@@ -7,6 +7,7 @@ import type {
   ModelSettings,
   ToolChoice,
 } from '@baton/core/internal'
+import { chooseCount } from '@baton/testing/depth'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { encodeAnthropicRequest } from './anthropic/encode-request.ts'
@@ -158,6 +159,6 @@ test.each(Object.entries(WRITERS))('%s', (_name, create) => {
         expect(write(request)).toBe(create()(request))
       }
     }),
-    { numRuns: 100 },
+    { numRuns: chooseCount({ quick: 30, landing: 100, deep: 100 }) },
   )
 })

@@ -205,7 +205,7 @@ test('a connection that is cut after any one frame', async () => {
   check(whole, 'no cut')
   expect(whole.effects).toEqual(ONCE)
   const places = Array.from({ length: whole.frames }, (_, index) => index + 1)
-  for (const cut of chooseSample(places, 24)) {
+  for (const cut of chooseSample(places, { quick: 8, landing: 24 })) {
     const played = await play({ cuts: [cut], restarts: false })
     check(played, `cut after frame ${cut}`)
     expect({ cut, ...played.effects }).toEqual({ cut, ...ONCE })
@@ -226,7 +226,7 @@ test('a connection that is cut again and again, after any number of frames', asy
 test('another server takes over after any one frame', async () => {
   const whole = await play({ cuts: [], restarts: true })
   const places = Array.from({ length: whole.frames }, (_, index) => index + 1)
-  for (const cut of chooseSample(places, 12)) {
+  for (const cut of chooseSample(places, { quick: 4, landing: 12 })) {
     const played = await play({ cuts: [cut], restarts: true })
     check(played, `server changed after frame ${cut}`)
     for (const [name, count] of Object.entries(played.effects))
@@ -246,7 +246,7 @@ function createRandom(seed: number): (below: number) => number {
 }
 
 test('two devices of one session, each cut again and again at frames of its own', async () => {
-  const seeds = Array.from({ length: chooseCount({ quick: 6, deep: 60 }) }, (_, index) => index + 1)
+  const seeds = Array.from({ length: chooseCount({ quick: 2, landing: 6, deep: 60 }) }, (_, index) => index + 1)
   for (const seed of seeds) {
     const random = createRandom(seed)
     const effects: Effects = { camera: 0, note: 0, pay: 0 }

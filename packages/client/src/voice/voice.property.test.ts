@@ -53,7 +53,7 @@ test('what the voice says of it is what was played, whatever happens', async () 
       counts.interrupts += play.session.interrupts.length
       counts.errors += play.errors.length
     }),
-    { numRuns: chooseCount({ quick: 2000, deep: 20_000 }) },
+    { numRuns: chooseCount({ quick: 600, landing: 2000, deep: 20_000 }) },
   )
   console.info(`voice: ${counts.words} words, ${counts.interrupts} interrupts, ${counts.errors} errors told`)
 })
@@ -77,6 +77,6 @@ test('without faults and interrupts, all that was told is said', async () => {
       expect(play.speaker.played).toHaveLength(words)
       play.expectTruth()
     }),
-    { numRuns: chooseCount({ quick: 500, deep: 5000 }) },
+    { numRuns: chooseCount({ quick: 150, landing: 500, deep: 5000 }) },
   )
 })

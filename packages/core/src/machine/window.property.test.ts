@@ -107,7 +107,7 @@ function play(seed: number, counts: Counts): void {
 
 test('each request fits its window, or its turn ends with a typed error', () => {
   const counts: Counts = { requests: 0, refusals: 0, overflows: 0, moves: 0, summaries: 0, results: 0 }
-  const seeds = chooseCount({ quick: 500, deep: 10_000 })
+  const seeds = chooseCount({ quick: 150, landing: 500, deep: 10_000 })
   for (let seed = 1; seed <= seeds; seed++) play(seed, counts)
   console.log(`window: ${seeds} conversations, ${JSON.stringify(counts)}`)
   for (const count of Object.values(counts)) expect(count).toBeGreaterThan(100)

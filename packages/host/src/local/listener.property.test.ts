@@ -117,7 +117,7 @@ async function listSettled(session: Session): Promise<readonly string[]> {
 test('each input that was taken is read once, in order, and no two model calls run at once', async () => {
   const totals = { taken: 0, refused: 0, calls: 0 }
   const told = new Set<string>()
-  const seeds = chooseCount({ quick: 60, deep: 1000 })
+  const seeds = chooseCount({ quick: 20, landing: 60, deep: 1000 })
   for (let seed = 1; seed <= seeds; seed++) {
     const { taken, asked, calls, settled, phases, most, inputs } = await play(seed)
     expect([seed, asked]).toEqual([seed, taken])

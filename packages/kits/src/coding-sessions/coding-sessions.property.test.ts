@@ -137,7 +137,7 @@ test('any line gives an answer of the promised shape, and what follows it is sti
         for (const sessionId of [idOf(1), idOf(3), idOf(4), 'ses_5', 'ses_6'])
           expect(await readAll(run, sessionId)).toContain('the last word')
       }),
-      { numRuns: chooseCount({ quick: 15, deep: 500 }) },
+      { numRuns: chooseCount({ quick: 5, landing: 15, deep: 500 }) },
     )
   } finally {
     rmSync(place, { recursive: true, force: true })

@@ -115,6 +115,6 @@ test('worlds that differ only in a secret give equal results, and the secret sta
       expect(here).toBe(there)
       for (const secret of SECRETS) expect(here).not.toContain(secret.slice(4, 20))
     }),
-    { numRuns: chooseCount({ quick: 400, deep: 5000 }) },
+    { numRuns: chooseCount({ quick: 150, landing: 400, deep: 5000 }) },
   )
 })

@@ -10,6 +10,7 @@ import type {
   ToolDeclaration,
 } from '@baton/core/internal'
 import { validateAnthropicRequest } from '@baton/testing/wires'
+import { chooseCount } from '@baton/testing/depth'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { AnthropicEncodeOptions } from './encode-request.ts'
@@ -178,7 +179,7 @@ test('arbitrary legal histories are encoded into requests that Anthropic accepts
       const body: unknown = JSON.parse(JSON.stringify(encodeAnthropicRequest(neutral, how)))
       expect(validateAnthropicRequest(body)).toEqual([])
     }),
-    { numRuns: 600 },
+    { numRuns: chooseCount({ quick: 200, landing: 600, deep: 600 }) },
   )
 })
 
@@ -203,6 +204,6 @@ test('a request that goes on from the one before says the same as one that is en
         expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(encodeAnthropicRequest(grown, how))))
       }
     }),
-    { numRuns: 200 },
+    { numRuns: chooseCount({ quick: 60, landing: 200, deep: 200 }) },
   )
 })

@@ -125,7 +125,7 @@ describe.skipIf(!recordings)('Anthropic’s recordings', () => {
     const wrong: unknown[] = []
     let cuts = 0
     const whole = asPlain(decode(exchange, exchange.body.length))
-    const near = exchange.body.length > 100_000 ? nearBoundaries(exchange.body) : undefined
+    const near = exchange.body.length > 20_000 ? nearBoundaries(exchange.body) : undefined
     decode(exchange, 1, (outcome, end) => {
       if (near && !near.has(end)) return
       cuts++

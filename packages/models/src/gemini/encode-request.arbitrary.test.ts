@@ -1,6 +1,7 @@
 // For any valid history and any Gemini model, the strict Gemini wire accepts the encoded request.
 import type { AssistantPart, ContentPart, JsonObject, Message, ModelRequest, ProviderState } from '@baton/core/internal'
 import { validateGeminiRequest } from '@baton/testing/wires'
+import { chooseCount } from '@baton/testing/depth'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createRequestMemory } from '../request-memory.ts'
@@ -130,7 +131,7 @@ test.each(['gemini-2.0-flash', 'gemini-2.5-flash', 'gemini-2.5-pro', 'gemini-3-p
         expect(validateGeminiRequest(JSON.parse(text), { model })).toEqual([])
         expect(encode()).toBe(text)
       }),
-      { numRuns: 250 },
+      { numRuns: chooseCount({ quick: 80, landing: 250, deep: 250 }) },
     )
   },
 )
@@ -145,6 +146,6 @@ test('a request that goes on from the one before says the same as one that is en
         expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(encodeGeminiRequest(grown, { model: how }))))
       }
     }),
-    { numRuns: 200 },
+    { numRuns: chooseCount({ quick: 60, landing: 200, deep: 200 }) },
   )
 })

@@ -11,6 +11,7 @@ import type {
 } from '@baton/core/internal'
 import { isJsonObject } from '@baton/core/internal'
 import { validateOpenAiChatRequest } from '@baton/testing/wires'
+import { chooseCount } from '@baton/testing/depth'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { PRESETS } from '../presets.ts'
@@ -132,7 +133,7 @@ test.each(Object.entries(PRESETS))('arbitrary legal histories are accepted: %s',
       expect(name === 'mistral' ? mistralIssues(body) : []).toEqual([])
       expect(encode()).toBe(text)
     }),
-    { numRuns: 150 },
+    { numRuns: chooseCount({ quick: 50, landing: 150, deep: 150 }) },
   )
 })
 
@@ -170,6 +171,6 @@ test('a request that goes on from the one before says the same as one that is en
         )
       }
     }),
-    { numRuns: 200 },
+    { numRuns: chooseCount({ quick: 60, landing: 200, deep: 200 }) },
   )
 })

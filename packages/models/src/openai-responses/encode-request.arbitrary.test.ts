@@ -2,6 +2,7 @@
 // in the history is sent.
 import type { AssistantPart, ContentPart, JsonObject, Message, ModelRequest, ProviderState } from '@baton/core/internal'
 import { validateOpenAiResponsesRequest } from '@baton/testing/wires'
+import { chooseCount } from '@baton/testing/depth'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createRequestMemory } from '../request-memory.ts'
@@ -143,7 +144,7 @@ test('arbitrary legal histories are accepted, and nothing of others goes along',
       expect(text).not.toContain(FOREIGN)
       expect(encode()).toBe(text)
     }),
-    { numRuns: 600 },
+    { numRuns: chooseCount({ quick: 200, landing: 600, deep: 600 }) },
   )
 })
 
@@ -159,6 +160,6 @@ test('a request that goes on from the one before says the same as one that is en
         )
       }
     }),
-    { numRuns: 200 },
+    { numRuns: chooseCount({ quick: 60, landing: 200, deep: 200 }) },
   )
 })

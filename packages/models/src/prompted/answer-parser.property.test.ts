@@ -9,7 +9,7 @@ import type { PromptedFormatName } from './formats.ts'
 import { PROMPTED_FORMATS } from './formats.ts'
 import { offeredTools } from './json-calls.ts'
 
-const RUNS = chooseCount({ quick: 1000, deep: 20_000 })
+const RUNS = chooseCount({ quick: 300, landing: 1000, deep: 20_000 })
 const NAMES = Object.keys(PROMPTED_FORMATS) as readonly PromptedFormatName[] // the keys of that record
 const TOOLS = offeredTools([{ name: 'look', inputSchema: { type: 'object' } }])
 

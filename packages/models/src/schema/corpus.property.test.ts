@@ -20,7 +20,7 @@ import { generateSchemas, listPublished } from './schema-sources.test-kit.ts'
 import { WRITTEN } from './written-schemas.test-kit.ts'
 
 const NAMES = Object.keys(DIALECTS) as readonly DialectName[] // the keys of that record
-const RANDOM = chooseCount({ quick: 15, deep: 150 })
+const RANDOM = chooseCount({ quick: 5, landing: 15, deep: 150 })
 
 const counts = { schemas: 0, compiled: 0, exact: 0, degraded: 0 }
 afterAll(() => {
@@ -119,7 +119,7 @@ function note({ losses }: CompiledSchema): void {
 
 describe.each([
   ['written', WRITTEN],
-  ['published', chooseSample(listPublished(), 12)],
+  ['published', chooseSample(listPublished(), { quick: 4, landing: 12 })],
   ['generated', generateSchemas(RANDOM)],
 ])('%s schemas', (kind, schemas) => {
   counts.schemas += schemas.length

@@ -16,7 +16,7 @@ import { readMessages } from './message-page.ts'
 import { exploreLog } from './stream-logs.test-kit.ts'
 import { SessionStream } from './stream.ts'
 
-const LOGS = chooseCount({ quick: 25, deep: 300 })
+const LOGS = chooseCount({ quick: 8, landing: 25, deep: 300 })
 
 test(`each page equals that of the whole log (${LOGS} logs)`, async () => {
   const counts = { pages: 0, messages: 0, rewinds: 0, stored: 0 }

@@ -143,7 +143,7 @@ test('a connection that is cut after any event goes on without a gap or a repeat
   checkTold(whole)
   expect(whole.effects).toEqual({ camera: 1, note: 1, pay: 1 })
   const places = Array.from({ length: whole.told.length - 1 }, (_, index) => index + 1)
-  for (const cut of chooseSample(places, 16)) {
+  for (const cut of chooseSample(places, { quick: 6, landing: 16 })) {
     const played = await playTurn({ cuts: [cut], restarts: false })
     checkTold(played)
     expect(played.effects, `cut after ${cut} events`).toEqual({ camera: 1, note: 1, pay: 1 })
@@ -157,7 +157,7 @@ test('a connection that is cut after any event goes on without a gap or a repeat
 test('another server goes on with the session after any event', async () => {
   const whole = await playTurn({ cuts: [], restarts: false })
   const places = Array.from({ length: whole.told.length - 1 }, (_, index) => index + 1)
-  for (const cut of chooseSample(places, 12)) {
+  for (const cut of chooseSample(places, { quick: 4, landing: 12 })) {
     const played = await playTurn({ cuts: [cut], restarts: true })
     checkTold(played)
     for (const [name, count] of Object.entries(played.effects))

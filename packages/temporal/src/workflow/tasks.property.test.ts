@@ -18,9 +18,9 @@ vi.mock('@temporalio/workflow', async (load) => ({
   ...(await import('./played-service.test-kit.ts')).PLAYED_SDK,
 }))
 
-const SEEDS = chooseCount({ quick: 10, deep: 500 })
+const SEEDS = chooseCount({ quick: 4, landing: 10, deep: 500 })
 /** Events between two tried ones. */
-const STRIDE = chooseCount({ quick: 3, deep: 1 })
+const STRIDE = chooseCount({ quick: 9, landing: 3, deep: 1 })
 const EMPTY = { type: 'object', properties: {} } as const
 /** Virtual milliseconds that a tool takes. */
 const TOOL_MS = 30_000

@@ -1,21 +1,36 @@
-// How thorough a test run is. `npm test` takes minutes on two cores; `npm run test:deep` tries more seeds, more moments
-// at which a process dies, and more pairs.
+// How thorough a test run is. `npm test` takes three minutes on two cores; a landing tries more seeds, and
+// `npm run test:deep` many more, more moments at which a process dies, and more pairs.
+
+/** Whether this run is `npm test`. */
+export function isQuick(): boolean {
+  return !isDeep() && process.env['BATON_TEST_DEPTH'] !== 'landing'
+}
 
 /** Whether this run is `npm run test:deep`. */
 export function isDeep(): boolean {
   return process.env['BATON_TEST_DEPTH'] === 'deep'
 }
 
-/** Number of seeds, rounds or moments to try: `quick` in `npm test`, `deep` in `npm run test:deep`. */
-export function chooseCount(counts: { readonly quick: number; readonly deep: number }): number {
-  return isDeep() ? counts.deep : counts.quick
+/**
+ * Number of seeds, rounds or moments to try: `quick` in `npm test`, `landing` (by default as `quick`) in a landing, `deep` in
+ * `npm run test:deep`.
+ */
+export function chooseCount({ quick, landing = quick, deep }: Counts & { readonly deep: number }): number {
+  if (isDeep()) return deep
+  return isQuick() ? quick : landing
 }
 
-/** Every item in `npm run test:deep`, and an evenly spread sample of `quick` items in `npm test`. */
-export function chooseSample<T>(items: readonly T[], quick: number): readonly T[] {
-  if (isDeep() || items.length <= quick) return items
+interface Counts {
+  readonly quick: number
+  readonly landing?: number
+}
+
+/** Every item in `npm run test:deep`, and otherwise an evenly spread sample. A number is for both other depths. */
+export function chooseSample<T>(items: readonly T[], counts: number | Counts): readonly T[] {
+  const size = typeof counts === 'number' ? counts : chooseCount({ ...counts, deep: items.length })
+  if (isDeep() || items.length <= size) return items
   return items.filter(
-    (_, index) => Math.floor((index * quick) / items.length) !== Math.floor(((index - 1) * quick) / items.length),
+    (_, index) => Math.floor((index * size) / items.length) !== Math.floor(((index - 1) * size) / items.length),
   )
 }
 

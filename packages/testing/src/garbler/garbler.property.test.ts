@@ -242,7 +242,7 @@ test.skipIf(!recordings)('each kind of server alone: the same calls and the same
 
 test.skipIf(!recordings)('several at once, cut anywhere: the truth, or a named refusal', async () => {
   const wrong: string[] = []
-  const count = chooseCount({ quick: 1000, deep: 20_000 })
+  const count = chooseCount({ quick: 300, landing: 1000, deep: 20_000 })
   for (let seed = 1; seed <= count; seed++) {
     const random = createRandom(seed)
     const sample = SAMPLES[random.below(SAMPLES.length)]

@@ -1,4 +1,4 @@
-// 600 notices of 20 sessions, while the host is killed and the receiver fails, hangs and redirects: none is lost, each has
+// Notices of 20 sessions, while the host is killed and the receiver fails, hangs and redirects: none is lost, each has
 // one id, and each session's come in order.
 import { createRandom } from '@baton/core/testing'
 import { openSqliteStore } from '@baton/host'
@@ -10,13 +10,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Webhook } from 'standardwebhooks'
 import { afterEach, expect, test } from 'vitest'
+import { chooseCount } from '../components/depth.ts'
 import type { KilledProcess } from './killed-process.test-kit.ts'
 import { startProcess } from './killed-process.test-kit.ts'
 import type { TellCommand } from './telling-host.test-kit.ts'
 
 const SESSIONS = 20
-const TURNS = 30
-const KILL_EVERY = 65
+const TURNS = chooseCount({ quick: 6, landing: 30, deep: 30 })
+const KILL_EVERY = chooseCount({ quick: 40, landing: 65, deep: 65 })
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 
 interface Told {
@@ -75,7 +76,7 @@ async function receive() {
   return { taken, refused, origin: `http://127.0.0.1:${(receiver.address() as AddressInfo).port}` }
 }
 
-test('600 notices through kills, failures, hangs and redirects are each told, in order, with one id', async () => {
+test('notices through kills, failures, hangs and redirects are each told, in order, with one id', async () => {
   const { taken, refused, origin } = await receive()
   const start = (): Promise<KilledProcess<TellCommand>> =>
     startProcess<TellCommand>('telling-host.test-kit.ts', [path, origin, SECRET])

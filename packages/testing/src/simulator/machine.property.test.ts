@@ -7,7 +7,7 @@ import { expect, test } from 'vitest'
 import { chooseCount } from '../components/depth.ts'
 import { validateWires } from './simulated-world.ts'
 
-const SEEDS = chooseCount({ quick: 150, deep: 6000 })
+const SEEDS = chooseCount({ quick: 50, landing: 150, deep: 6000 })
 const INPUTS = 30
 
 test('every interleaving keeps the invariants and a valid history', () => {

@@ -17,7 +17,7 @@ import { createRandom, explore } from '@baton/core/testing'
 import { expect, test } from 'vitest'
 import { chooseCount } from '../components/depth.ts'
 
-const SEEDS = chooseCount({ quick: 60, deep: 800 })
+const SEEDS = chooseCount({ quick: 20, landing: 60, deep: 800 })
 const CUTS = chooseCount({ quick: 12, deep: 40 })
 
 type Item =

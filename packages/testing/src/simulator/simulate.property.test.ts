@@ -7,7 +7,7 @@ import { createSimulationCoverage, reportCoverage } from './coverage.ts'
 import { CRASH_POINTS } from './process.ts'
 import { simulate } from './simulate.ts'
 
-const SEEDS = chooseCount({ quick: 25, deep: 2000 })
+const SEEDS = chooseCount({ quick: 10, landing: 25, deep: 2000 })
 /** Faults that can affect a call in any state; a model's errors come when none is open. */
 const CALL_FAULTS = [
   'crash',

@@ -5,7 +5,7 @@ import { chooseCount } from '../components/depth.ts'
 import { createSimulationCoverage, reportCoverage, reportOwnership } from './coverage.ts'
 import { simulateTwoProcesses } from './simulate-two-processes.ts'
 
-const SEEDS = chooseCount({ quick: 15, deep: 600 })
+const SEEDS = chooseCount({ quick: 5, landing: 15, deep: 600 })
 /** Reasons for a session to move between processes. */
 const FAULTS = ['move', 'held', 'kill', 'stop', 'partition-fails', 'partition-hangs', 'clock-forward', 'clock-back']
 

@@ -5,7 +5,7 @@ import { chooseCount, isDeep } from '../components/depth.ts'
 import { createSimulationCoverage, reportCoverage } from '../simulator/coverage.ts'
 import { simulateWorkflow } from '../simulator/simulate-workflow.ts'
 
-const SEEDS = chooseCount({ quick: 25, deep: 600 })
+const SEEDS = chooseCount({ quick: 8, landing: 25, deep: 600 })
 const FAULTS = [
   'worker-death',
   'model-lost',

@@ -136,7 +136,7 @@ test('any tree with any rules: what git ignores, and nothing else', async () => 
       const { ours, gits } = await compare(tree, rules)
       expect(ours).toEqual(gits)
     }),
-    { numRuns: chooseCount({ quick: 60, deep: 400 }) },
+    { numRuns: chooseCount({ quick: 20, landing: 60, deep: 400 }) },
   )
 })
 
@@ -146,7 +146,7 @@ test('folders that take rules back: never less than git ignores', async () => {
       const { ours, gits } = await compare(tree, rules)
       expect(gits.filter((path) => !ours.includes(path))).toEqual([])
     }),
-    { numRuns: chooseCount({ quick: 30, deep: 200 }) },
+    { numRuns: chooseCount({ quick: 10, landing: 30, deep: 200 }) },
   )
 })
 

@@ -12,7 +12,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import * as z from 'zod'
 import { workspaceTools } from './workspace-tools.ts'
 
-const ROUNDS = chooseCount({ quick: 60, deep: 1000 })
+const ROUNDS = chooseCount({ quick: 20, landing: 60, deep: 1000 })
 /** Present in every file and every name outside, and nowhere in the workspace. */
 const MARK = 'needle-from-outside'
 

@@ -103,7 +103,7 @@ test.each(Array.from({ length: chooseCount({ quick: 1, deep: 10 }) }, (_, index)
     const random = createRandom(seed)
     const dead: Life[] = []
     let alive = [start('p0'), start('p1'), start('p2')]
-    for (let round = 0; round < chooseCount({ quick: 4, deep: 12 }); round++) {
+    for (let round = 0; round < chooseCount({ quick: 2, landing: 4, deep: 12 }); round++) {
       // At a random moment of a process's writing.
       const watched = random.pick(alive)
       await watched.until(isKept, countKept(watched) + 1 + random.below(200))
