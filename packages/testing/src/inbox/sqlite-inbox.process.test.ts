@@ -14,8 +14,8 @@ test('a manager finds the payment of a killed server, edits the sum and approves
   await playInbox({ store: join(folder, 'shop.db'), paidFile: join(folder, 'paid') })
 })
 
-const inSlack = test.skipIf(isQuick()) // the dead server's notices are claimed for 20 seconds
-inSlack(
+// The notices of the dead server are claimed for 20 seconds.
+test.skipIf(isQuick())(
   'a manager decides the payment of a killed server in Slack: edits the sum, and both the page and the thread hear it',
   async () => {
     const slack = await startSlackFake()
