@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { openPage, post } from './console-page.test-kit.ts'
 
 const BATON = fileURLToPath(new URL('../../bin/baton.mjs', import.meta.url))
 
@@ -44,20 +45,6 @@ async function say(server: string, chat: string): Promise<void> {
   const messages = [{ id: `${chat}-1`, role: 'user', parts: [{ type: 'text', text: 'hello' }] }]
   const response = await post(`${server}/api/chat`, {}, { id: chat, messages })
   expect((await response.text()).trimEnd()).toMatch(/\[DONE\]$/)
-}
-
-function post(url: string, headers: Readonly<Record<string, string>>, body: object): Promise<Response> {
-  const sent = { 'content-type': 'application/json', ...headers }
-  return fetch(url, { method: 'POST', headers: sent, body: JSON.stringify(body) })
-}
-
-/** The front of a console by the address that it prints. */
-function openPage(printed: string) {
-  const [, base, token] = /^(http:\/\/127\.0\.0\.1:\d+\/console\/)#token=([\w-]{43})$/.exec(printed) ?? []
-  const headers = { authorization: `Bearer ${token}` }
-  const read = async (path: string): Promise<unknown> => await (await fetch(`${base}api/${path}`, { headers })).json()
-  const act = (path: string): Promise<Response> => post(`${base}api/${path}`, headers, {})
-  return { base: `${base}`, read, act }
 }
 
 test('the console reads the file of a running server, and changes nothing', async () => {

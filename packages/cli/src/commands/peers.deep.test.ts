@@ -11,6 +11,7 @@ import { startCommand } from '@baton/testing/start-command'
 import { tmpdir } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openPage, post } from './console-page.test-kit.ts'
 
 const BATON = fileURLToPath(new URL('../../bin/baton.mjs', import.meta.url))
 const SECRET = 'of-the-peers-only'
@@ -106,6 +107,34 @@ describe.skipIf(programs === undefined)('two baton servers over one PostgreSQL s
     await expect.poll(again, { interval: 500, timeout: 60_000 }).toContain('[DONE]')
     expect(tried.filter((after) => after !== '1')).toEqual([])
     for (const server of [holder, other]) expect(`${server.output()}${server.errors()}`).not.toContain(SECRET)
+  })
+
+  test('are read by a console over their database, which continues a session with --act', async () => {
+    const url = `http://127.0.0.1:${await findFreePort()}`
+    const server = await start(Number(new URL(url).port))
+    const token = { authorization: 'Bearer a-token-of-the-apps' }
+    const message = { id: 'm1', role: 'user', parts: [{ type: 'text', text: 'hello from the office' }] }
+    const said = await post(`${url}/api/chat`, token, { id: 'office', messages: [message] })
+    expect(await said.text()).toContain('[DONE]')
+    const open = async (words: readonly string[]) => {
+      const page = startCommand(process.execPath, {
+        words: [BATON, 'console', '--store', store, '--json', ...words],
+        folder: tmpdir(),
+      })
+      lives.push(page)
+      return openPage((JSON.parse(await page.untilLine((line) => line.includes('listening'))) as { url: string }).url)
+    }
+    const reading = await open([])
+    expect(await reading.read('sessions?all=true&search=office')).toMatchObject({ sessions: [{ id: 'office' }] })
+    expect(await reading.read('sessions/office/requests/1')).toMatchObject({
+      request: { messages: [{ role: 'user', parts: [{ type: 'text', text: 'hello from the office' }] }] },
+    })
+    expect((await reading.act('sessions/office/retry')).status).toBe(403)
+    server.kill('SIGTERM')
+    await server.ended
+    const acting = await open(['--act', '--model', 'offline'])
+    expect((await acting.act('sessions/office/retry')).status).toBe(200)
+    await expect.poll(async () => JSON.stringify(await reading.read('sessions/office/log'))).toContain('"by":"console"')
   })
 
   test('end when they are told to while the database is away', async () => {

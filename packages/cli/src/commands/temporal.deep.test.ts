@@ -6,12 +6,13 @@ import { startCommand } from '@baton/testing/start-command'
 import { findTemporal, startTemporal } from '@baton/testing/temporal'
 import { connectV1App } from '@baton/testing/v1-app'
 import { findFreePort } from '@baton/testing/free-port'
-import { mkdtempSync, readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
+import { openPage } from './console-page.test-kit.ts'
 
 const BATON = fileURLToPath(new URL('../../bin/baton.mjs', import.meta.url))
 const ROOT = fileURLToPath(new URL('../../../../', import.meta.url))
@@ -74,7 +75,9 @@ describe.skipIf(!services)('the commands over Temporal', () => {
     const port = await findFreePort()
     const worker = start(['worker', ...places, '--agent', AGENT, '--health-port', String(port), '--json'])
     await worker.untilLine((line) => line.includes('"working"'))
-    const gateways = [await serve(places), await serve(places)]
+    const folder = mkdtempSync(join(tmpdir(), 'baton-operator-'))
+    writeFileSync(join(folder, 'mia.token'), 'the-token-of-mia-1')
+    const gateways = [await serve(places), await serve([...places, '--console', `mia=${join(folder, 'mia.token')}`])]
     const health = `http://127.0.0.1:${port}`
     while ((await askStatus(`${health}/readyz`)) !== 200) await wait(100)
     expect(await askStatus(`${health}/healthz`)).toBe(200)
@@ -94,6 +97,14 @@ describe.skipIf(!services)('the commands over Temporal', () => {
       ENDED,
     )
     expect(readFileSync(file, 'utf8')).toContain('valid for payout')
+    const printed = start(['console', '--store', String(places[3]), '--json'])
+    const listening = await printed.untilLine((line) => line.includes('"listening"'))
+    const page = openPage((JSON.parse(listening) as { readonly url: string }).url)
+    expect(await page.read('sessions?all=true')).toMatchObject({ sessions: [{ id: 'shared', activity: 'idle' }] })
+    expect(JSON.stringify(await page.read('sessions/shared/requests/1'))).toContain('valid for payout')
+    const operated = new URL('/console/api/sessions/shared/messages', gateways[1]?.url.replace('ws', 'http'))
+    const answer = await fetch(operated, { headers: { authorization: 'Bearer the-token-of-mia-1' } })
+    expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining('valid for payout')])
     const removal = start(['sessions', 'delete', 'shared', ...places])
     expect(await removal.ended).toEqual(ENDED)
     const list = start(['sessions', 'list', '--store', String(places[3])])

@@ -5,6 +5,7 @@ import { BatonError, checkFields, checkKinds } from '@baton/core/internal'
 import type { AgentChoice, CatalogOptions } from '@baton/runtime'
 import { createCatalog, createDefaultLog, Directory, SessionViewer } from '@baton/runtime'
 import { createNodeEnvironment, digest, digestMedia } from '../environment.ts'
+import { DerivedEntries } from './derived-entries.ts'
 import { foldSession } from './session-log.ts'
 
 /** Options of `createStoreReader`. Agents are only needed to show the instructions and tools of requests. */
@@ -32,7 +33,7 @@ export function createStoreReader(given: LogStore, options: StoreReaderOptions =
   const { secrets, log = createDefaultLog(), ...choice } = options
   const { clock, timers, newId } = createNodeEnvironment()
   const environment = { clock, timers, newId }
-  const store = withoutWriting(given)
+  const store = { ...withoutWriting(given), entries: new DerivedEntries(given.entries, log) }
   const { blobs } = store
   const catalog = createCatalog({ ...choice, environment, blobs, log, digest, digestMedia, runsChildren: true })
   const knowsAgents = choice.agent !== undefined || choice.agents !== undefined
@@ -65,20 +66,14 @@ function refuse(): Promise<never> {
   return Promise.reject(new BatonError({ code: 'not_permitted', message }))
 }
 
-/** Entries and texts that a reader would derive are kept by the servers that write. */
+/** Texts that a reader would derive are kept by the servers that write. */
 function withoutWriting(store: LogStore) {
-  const { entries, blobs, snapshots } = store
+  const { blobs, snapshots } = store
   const keep = (): Promise<void> => Promise.resolve()
   return {
     read: store.read.bind(store),
     list: store.list.bind(store),
     children: store.children.bind(store),
-    entries: {
-      find: entries.find.bind(entries),
-      get: entries.get.bind(entries),
-      outdated: entries.outdated.bind(entries),
-      put: keep,
-    },
     blobs: { get: blobs.get.bind(blobs), names: blobs.names.bind(blobs), put: keep },
     snapshots: { latest: snapshots.latest.bind(snapshots), put: keep },
   }

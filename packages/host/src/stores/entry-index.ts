@@ -32,7 +32,7 @@ export class EntryIndex {
     const place = after === undefined ? undefined : readPlace(after)
     if (order === 'oldest') {
       const at = place ? findPlace(entries, place) : first
-      const isThere = place !== undefined && entries[at] !== undefined && compare(entries[at], place) === 0
+      const isThere = place !== undefined && entries[at] !== undefined && compareEntries(entries[at], place) === 0
       const from = Math.max(first, at + (isThere ? 1 : 0))
       return entries.slice(from, from + limit)
     }
@@ -58,13 +58,14 @@ function findPlace(entries: readonly IndexedEntry[], entry: IndexedEntry): numbe
   while (low < high) {
     const middle = (low + high) >>> 1
     const one = entries[middle]
-    if (one && compare(one, entry) < 0) low = middle + 1
+    if (one && compareEntries(one, entry) < 0) low = middle + 1
     else high = middle
   }
   return low
 }
 
-function compare(one: IndexedEntry, other: IndexedEntry): number {
+/** Negative if the first comes before the other in the order of time. */
+export function compareEntries(one: IndexedEntry, other: IndexedEntry): number {
   if (one.atMs !== other.atMs) return one.atMs < other.atMs ? -1 : 1
   if (one.item !== other.item) return one.item - other.item
   return one.session < other.session ? -1 : Number(one.session > other.session)

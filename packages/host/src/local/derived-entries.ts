@@ -1,0 +1,88 @@
+// The entries of a store that is open for reading alone: those that are outdated there are derived from their logs and kept in
+// memory, in the same lists.
+import type { EntryQuery, EntryStore, FoundEntry, Logger, SessionEntry } from '@baton/core/internal'
+import { compareEntries, EntryIndex, readPlace, writePlace } from '../stores/entry-index.ts'
+
+/** Derived entries in memory; the store's other outdated entries stay as they are. */
+const ENTRIES_MAX = 10_000
+/** Begins the names of derived places, and sorts after every key of a store. */
+const OWN = '~'
+/** Sorts after every key of a store's own places. */
+const LAST_KEY = '9'.repeat(18)
+
+interface Derived {
+  readonly entry: SessionEntry
+  /** Number of records that it covers. */
+  readonly records: number
+}
+
+export class DerivedEntries implements EntryStore {
+  readonly #store: EntryStore
+  readonly #log: Logger
+  readonly #derived = new Map<string, Derived>()
+  readonly #index = new EntryIndex()
+  #isFull = false
+
+  constructor(store: EntryStore, log: Logger) {
+    this.#store = store
+    this.#log = log
+  }
+
+  get: EntryStore['get'] = async (session) => this.#derived.get(session)?.entry.body ?? (await this.#store.get(session))
+
+  outdated: EntryStore['outdated'] = (options) => this.#listOutdated(options)
+
+  put: EntryStore['put'] = (session, pos, entry) => {
+    const former = this.#derived.get(session)
+    if (former || this.#derived.size < ENTRIES_MAX) {
+      this.#index.move(OWN + session, former?.entry.places ?? [], entry.places)
+      this.#derived.set(session, { entry, records: pos + 1 })
+    } else if (!this.#isFull) {
+      this.#isFull = true
+      this.#log.warn('lists show some sessions as they were: a server has to list them', { derived: ENTRIES_MAX })
+    }
+    return Promise.resolve()
+  }
+
+  find: EntryStore['find'] = async (query) => {
+    const { after, order, limit } = query
+    const found = this.#index.find(query).flatMap(({ session: key, atMs, item }): readonly FoundEntry[] => {
+      const session = key.slice(OWN.length)
+      const body = this.#derived.get(session)?.entry.body
+      return body === undefined ? [] : [{ session, place: writePlace(atMs, item, key), atMs, item, body }]
+    })
+    const place = after === undefined ? undefined : readPlace(after)
+    const isOwn = place?.session.startsWith(OWN) === true
+    const stored = await this.#findStored(
+      isOwn ? { ...query, after: writePlace(place.atMs, place.item, LAST_KEY) } : query,
+    )
+    const sign = order === 'newest' ? -1 : 1
+    return [...found, ...stored]
+      .toSorted((one, other) => sign * compareEntries(readPlace(one.place), readPlace(other.place)))
+      .slice(0, limit)
+  }
+
+  /** A page of the store without the sessions whose derived entries are newer. */
+  async #findStored(query: EntryQuery): Promise<readonly FoundEntry[]> {
+    const found: FoundEntry[] = []
+    for (let after = query.after; ;) {
+      const page = await this.#store.find({ ...query, ...(after !== undefined && { after }) })
+      found.push(...page.filter(({ session }) => !this.#derived.has(session)))
+      after = page.at(-1)?.place
+      if (page.length < query.limit || found.length >= query.limit || after === undefined) return found
+    }
+  }
+
+  /** Leaves out those that were derived, and forgets those that the store has itself by now. */
+  async *#listOutdated(options: Parameters<EntryStore['outdated']>[0]) {
+    const gone = new Set(options?.after === undefined ? this.#derived.keys() : [])
+    for await (const one of this.#store.outdated(options)) {
+      gone.delete(one.session)
+      if (this.#derived.get(one.session)?.records !== one.records) yield one
+    }
+    for (const session of gone) {
+      this.#index.move(OWN + session, this.#derived.get(session)?.entry.places ?? [], [])
+      this.#derived.delete(session)
+    }
+  }
+}
