@@ -355,15 +355,18 @@ export function noteUse(draft: Draft, { type, callId, model, usage }: InputOf<'m
   emit(draft, { type, callId, model, usage })
 }
 
-/** Sets every clock to the mode that the decided state requires. Called once, at the end of each decision. */
+/**
+ * Sets every clock to the mode that the decided state requires. Called once, at the end of each decision. Calls below come
+ * first: their modes decide those of the calls that wait for them.
+ */
 export function setClocks(draft: Draft): void {
-  for (const call of draft.state.step?.calls ?? []) setCallClock(draft, call, chooseMode(draft.state, call))
+  if (draft.state.relayed.length > 0 && draft.state.parent === null)
+    for (const { call } of draft.state.relayed) if (call) setCallClock(draft, call, chooseMode(draft.state, call))
   for (const { callId } of openTasks(draft.state)) {
     const task = findTask(draft.state.tasks, callId)
     if (task) setCallClock(draft, task, chooseMode(draft.state, task))
   }
-  if (draft.state.relayed.length > 0 && draft.state.parent === null)
-    for (const { call } of draft.state.relayed) if (call) setCallClock(draft, call, chooseMode(draft.state, call))
+  for (const call of draft.state.step?.calls ?? []) setCallClock(draft, call, chooseMode(draft.state, call))
   const { state } = draft
   const turn = state.turn
   if (!turn) return

@@ -250,6 +250,24 @@ describe('an end', () => {
   })
 })
 
+const asked = (name: string): ChildRequest => ({
+  id: 'call_c_1_0',
+  path: [],
+  asking: {
+    type: 'call',
+    callId: 'call_c_1_0',
+    arguments: '{}',
+    argumentsHash: 'h',
+    awayMs: 7000,
+    name,
+    effect: 'once',
+    runs: 'client',
+    timeoutMs: 30_000,
+    parallel: true,
+    onInterrupt: 'cancel',
+  },
+})
+
 describe('time', () => {
   test('of the call stands while its child waits for people, and so does that of the turn', () => {
     const session = begun()
@@ -257,6 +275,15 @@ describe('time', () => {
     expect(session.timers()).toEqual([`approval:call_c_1_0`])
     session.send(said(session, { waits: false, closed: [APPROVAL.id] }))
     expect(session.timers()).toEqual([`call:${CALL}`, 'turn'])
+  })
+
+  test('of the call runs while a client does its child’s call, and stands as soon as that client is away', () => {
+    const session = new TestSession({ tools: TOOLS }).attach('phone')
+    session.user('go').says({ calls: [{ name: 'help', delegate: TASK }] })
+    session.send(said(session, { waits: true, requests: [asked('look')] })).claim('call_c_1_0')
+    expect(session.timers()).toEqual([`call:${CALL}`, 'call:call_c_1_0', 'turn'])
+    session.send({ type: 'client-detached', connection: 'phone' })
+    expect(session.timers()).toEqual(['call:call_c_1_0'])
   })
 
   test('of the call goes on after a restart where it stood', () => {
@@ -333,24 +360,6 @@ describe('a request of a child', () => {
 })
 
 describe('a call of a child for a client', () => {
-  const asked = (name: string): ChildRequest => ({
-    id: 'call_c_1_0',
-    path: [],
-    asking: {
-      type: 'call',
-      callId: 'call_c_1_0',
-      arguments: '{}',
-      argumentsHash: 'h',
-      awayMs: 7000,
-      name,
-      effect: 'once',
-      runs: 'client',
-      timeoutMs: 30_000,
-      parallel: true,
-      onInterrupt: 'cancel',
-    },
-  })
-
   test('is offered to a client that knows the tool, and to no other', () => {
     const session = new TestSession({ tools: TOOLS }).attach('all').attach('names', { tools: ['scan'] })
     session.user('go').says({ calls: [{ name: 'help', delegate: TASK }] })

@@ -110,5 +110,5 @@ test('each request fits its window, or its turn ends with a typed error', () => 
   const seeds = chooseCount({ quick: 150, landing: 500, deep: 10_000 })
   for (let seed = 1; seed <= seeds; seed++) play(seed, counts)
   console.log(`window: ${seeds} conversations, ${JSON.stringify(counts)}`)
-  for (const count of Object.values(counts)) expect(count).toBeGreaterThan(100)
+  for (const count of Object.values(counts)) expect(count).toBeGreaterThan(seeds / 5)
 })

@@ -119,7 +119,7 @@ export function submit(world: World, input: Input): boolean {
   perform(world, input, decision.effects)
   const { spec, history } = world
   const { effects, state: after } = decision
-  world.checker.observe({ spec, before, after, input, record, effects, history })
+  world.checker.observe({ spec, before, after, input, record, effects, isDecided: true, history })
   return true
 }
 

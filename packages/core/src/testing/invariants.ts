@@ -15,6 +15,7 @@ import type {
 import {
   applyRecord,
   checkRecord,
+  decide,
   effectKey,
   findCall,
   findTask,
@@ -37,6 +38,8 @@ export interface Observation {
   readonly record: SessionRecord
   /** Absent if only the stored records are known: then outstanding effects are not checked. */
   readonly effects?: readonly Effect[]
+  /** The record was decided by this code and with this spec, and not by an older one. */
+  readonly isDecided?: boolean
   readonly history: History
 }
 
@@ -93,6 +96,7 @@ export function createInvariantChecker(options: InvariantOptions = {}): Invarian
       for (const fact of observation.record.facts) checkFact(ledger, observation, fact)
       checkStrangers(observation)
       if (observation.effects) checkOutstanding(ledger, observation, observation.effects)
+      if (observation.isDecided) checkStill(observation)
       checkDeadlines(observation.after)
       checkHistory(observation, options)
     },
@@ -115,6 +119,15 @@ function checkFold({ before, after, record }: Observation): void {
   checkRecord(JSON.parse(JSON.stringify(record)))
   const folded = JSON.stringify(applyRecord(before, record))
   if (folded !== JSON.stringify(after)) fail('0 fold', `record ${record.pos} folds to another state than was decided`)
+}
+
+/** Nothing that follows from a record is left to the next one: a timer that is no longer owed changes nothing. */
+function checkStill({ spec, after, record }: Observation): void {
+  const stale = { type: 'timer-fired', timer: 'none', generation: 0 } as const
+  const decision = decide(spec, after, stale, after.nowMs)
+  if (decision.type === 'decided' && decision.facts.length === 0) return
+  const left = decision.type === 'decided' ? decision.facts.map(({ type }) => type).join() : decision.refusal.code
+  fail('0 fold', `record ${record.pos} left ${left} to the next one`)
 }
 
 /** A result of a client that was not asked is only logged. */

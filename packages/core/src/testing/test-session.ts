@@ -173,7 +173,16 @@ export class TestSession {
     this.keep(record)
     this.state = freeze(decision.state)
     const { spec, history } = this
-    this.checker.observe({ spec, before, after: decision.state, input, record, effects: decision.effects, history })
+    this.checker.observe({
+      spec,
+      before,
+      after: decision.state,
+      input,
+      record,
+      effects: decision.effects,
+      isDecided: true,
+      history,
+    })
     return this
   }
 

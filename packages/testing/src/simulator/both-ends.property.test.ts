@@ -8,7 +8,7 @@ import { simulate } from './simulate.ts'
 
 /** 2,000 deep ones in total. */
 const SEEDS = chooseCount({ quick: 2, landing: 6, deep: 500 })
-const SHARED_SEEDS = chooseCount({ quick: 2, landing: 6, deep: 800 })
+const SHARED_SEEDS = chooseCount({ quick: 6, deep: 800 })
 
 test('every page shows what the log says', async () => {
   const coverage = createSimulationCoverage()

@@ -66,7 +66,7 @@ function observe(world: SimulatedWorld, observed: ObservedSession, { record, spe
   const spec = specs.get(after.agent)
   if (!spec) return fail(world, new Error(`record ${record.pos} is of agent "${after.agent}"`))
   try {
-    observed.checker.observe({ spec, before, after, record, history: observed.history, input: null })
+    observed.checker.observe({ spec, before, after, record, history: observed.history, input: null, isDecided: true })
     observed.timeChecker.observe({ before, after, record, nowMs: world.time.nowMs() })
     world.tree.noteStored(session, before, record)
     const { time, office } = world
