@@ -87,3 +87,16 @@ test('a result that JSON cannot write does not compile', () => {
   ]
   expect([...fine, ...lost]).toHaveLength(17)
 })
+
+test('deciders of a tool that asks nobody are refused: its calls would run', () => {
+  const deciders = { roles: ['manager'] }
+  expect(() => tool({ ...BASE, deciders, execute: () => 1 })).toThrow(
+    expect.objectContaining({
+      code: 'invalid_tool',
+      message: 'tool "door": it has deciders, but approval does not say when they are asked',
+      hint: 'Write approval: true, a function of the input, or false if only a policy asks.',
+    }),
+  )
+  for (const approval of [true, false, () => true])
+    expect(tool({ ...BASE, deciders, approval, execute: () => 1 }).deciders).toEqual(deciders)
+})

@@ -73,7 +73,12 @@ interface ToldError {
 function tellError(cause: unknown, log: Logger): ToldError {
   if (!isBatonError(cause)) {
     log.warn('a request failed', { cause: describeThrown(cause) })
-    return { status: 500, code: 'internal', message: 'the server failed' }
+    return {
+      status: 500,
+      code: 'internal',
+      message: 'the server failed',
+      hint: 'The log of the server says why (its option log).',
+    }
   }
   const status = STATUSES[cause.code] ?? (INVALID.has(cause.code) ? 400 : 500)
   if (status >= 500) log.warn('a request failed', { code: cause.code, cause: cause.message })
