@@ -3,6 +3,9 @@ import { BatonError } from '../errors.ts'
 import { Deciders } from '../machine/values.ts'
 import { decodeWith } from '../shape/value-reader.ts'
 
+const DECIDERS_FORM =
+  "Write deciders: { roles: ['manager'] }, { people: ['mia', 'tom', 'eve'], needed: 2 } or { notAsker: true }."
+
 /** Approvals that one call may need. */
 const NEEDED_MAX = 10
 
@@ -11,7 +14,7 @@ export function findDecidersIssue(value: unknown): string | undefined {
   const read = decodeWith('deciders', value, Deciders.read)
   if (!read.ok) return read.refusal.message
   const { people, roles, notAsker, needed = 1 } = read.value
-  if (!people?.length && !roles?.length && !notAsker) return 'they need people, roles or notAsker: true'
+  if (!people?.length && !roles?.length && !notAsker) return 'deciders need people, roles or notAsker: true'
   if (needed < 1 || needed > NEEDED_MAX) return `needed must be 1 to ${NEEDED_MAX}, not ${needed}`
   const enough = roles?.length || !people ? NEEDED_MAX : new Set(people).size
   return needed > enough ? `needed is ${needed}, but only ${enough} people may decide` : undefined
@@ -28,7 +31,8 @@ export function checkDeciders(tool: {
 }): void {
   const { name, approval, deciders } = tool
   const issue = findDecidersIssue(deciders)
-  if (issue !== undefined) throw new BatonError({ code: 'invalid_tool', message: `tool "${name}": ${issue}` })
+  if (issue !== undefined)
+    throw new BatonError({ code: 'invalid_tool', message: `tool "${name}": ${issue}`, hint: DECIDERS_FORM })
   if (approval !== undefined) return
   throw new BatonError({
     code: 'invalid_tool',

@@ -29,7 +29,12 @@ test.each<[unknown, string]>([
   [() => 'sk-secret', 'a function'],
   [7, '7'],
 ])('%o in place of options is named, and a text not quoted: it may be a key', (given, told) => {
-  expect(() => checkFields(given, { what: 'webhook', code: 'invalid_option', fields: new Set(['secret']) })).toThrow(
-    `webhook must be an object of options, not ${told}`,
+  expect(() =>
+    checkFields(given, { what: 'webhook', code: 'invalid_option', fields: new Set(['url', 'secret']) }),
+  ).toThrow(
+    expect.objectContaining({
+      message: `webhook must be an object of options, not ${told}`,
+      hint: 'Pass an object; its fields are url, secret.',
+    }),
   )
 })

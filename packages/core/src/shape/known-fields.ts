@@ -21,7 +21,8 @@ export function checkFields(value: unknown, { what, code, fields, elsewhere = {}
   if (typeof value !== 'object' || value === null) {
     // A text in this place is often a key or a token.
     const given = typeof value === 'string' ? 'text' : describeValue(value)
-    throw new BatonError({ code, message: `${what} must be an object of options, not ${given}` })
+    const hint = fields.size === 0 ? 'It has no fields.' : `Pass an object; its fields are ${[...fields].join(', ')}.`
+    throw new BatonError({ code, message: `${what} must be an object of options, not ${given}`, hint })
   }
   const unknown = Object.keys(value).find((name) => !fields.has(name))
   if (unknown === undefined) return

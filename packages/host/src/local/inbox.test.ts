@@ -393,7 +393,7 @@ test('an inbox that is watched hears at once what this host asks, and after a mo
 })
 
 test.each([
-  ['without anybody', {}, 'they need people, roles or notAsker: true'],
+  ['without anybody', {}, 'deciders need people, roles or notAsker: true'],
   ['more than there are', { people: ['mia'], needed: 2 }, 'only 1 people may decide'],
   ['a misspelt field', { role: 'manager' }, 'role'],
 ])('a tool with deciders %s is refused', (_, deciders, message) => {
