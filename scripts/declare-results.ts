@@ -19,6 +19,12 @@ export const host = createHost({ agent })
 export const session = await host.session()
 export const turn = session.send('Hello')
 export const client = await session.attach()
+export const page = await host.approvals()
+export const reminder = await session.at(new Date(), 'now')
+export async function readCall() {
+  for await (const event of turn) if (event.type === 'call') return event.call
+  return undefined
+}
 `
 
 /** The program's text. */

@@ -26,6 +26,10 @@ export const SAID: Readonly<Record<string, readonly string[]>> = {
   'console.ts': [
     "{\n  principal: { id: 'sue', roles: [ 'support' ] },\n  powers: [ 'see' ],\n  readOnly: true\n}\n200\n403\n",
   ],
+  'operator-report.ts': [
+    'desk: order\ndesk: invoice\ndesk: trip\nday,agent,model,steps,inputTokens,outputTokens,cachedTokens,costMicros\r\n',
+    ',desk,scripted/model,3,300,15,0,\r\n',
+  ],
   'outside-events.ts': [
     "{ id: 'shop:msg_1', pos: 1 }\n{ id: 'shop:msg_1', pos: 1 }\n400\nThank you: order A-1 is paid.\n",
   ],

@@ -163,8 +163,29 @@ test.each([
     'roles.a must be an array of the powers see,',
   ],
   ['both ways', { authenticate, roles: ROLES, loopbackOnly: ['see'] }, 'loopbackOnly lets everyone in'],
+  ['another power that does not exist', { loopbackOnly: ['see', 'look'] }, 'without "look"'],
   ['a misspelt option', { authenticat: authenticate }, 'authenticate'],
+  ['no options', undefined, 'the console shows all conversations, so it needs authenticate'],
+  ['a list of roles', { authenticate, roles: ['support'] }, 'roles must be an object with the powers of each role'],
+  ['a function of roles', { authenticate, roles: () => ['see'] }, 'with the powers of each role, not a function'],
+  ['a path without a slash', { loopbackOnly: ['see'], basePath: 'console' }, 'basePath must be like "/console"'],
+  ['a path that ends with one', { loopbackOnly: ['see'], basePath: '/console/' }, 'not "/console/"'],
 ])('options are refused that would let in the wrong people: %s', async (_what, options, message) => {
   const { host } = await start()
   expect(() => createConsole(host, options as ConsoleOptions)).toThrow(message)
+})
+
+test('an agent or a promise in place of the host, and the names of other options, are told what to write', async () => {
+  const { host } = await start()
+  const options = { loopbackOnly: ['see'] } as const
+  expect(() => createConsole(Promise.resolve(host) as never, options)).toThrow('createConsole needs a host')
+  const hint = (given: object): unknown => {
+    try {
+      return createConsole(host, { ...options, ...given })
+    } catch (error) {
+      return (error as { readonly hint: string }).hint // a BatonError
+    }
+  }
+  expect(hint({ operators: () => ['see'] })).toBe('Write "roles" instead.')
+  expect(hint({ readOnly: true })).toContain("With only the power 'see' it is read-only")
 })

@@ -2,11 +2,11 @@
 // stores nothing.
 import type { Logger, Principal } from '@baton/core'
 import { BatonError } from '@baton/core'
-import { checkFields } from '@baton/core/internal'
+import { checkFields, describeValue } from '@baton/core/internal'
 import type { HandlerOptions, RequestSource } from '@baton/server/http'
 import { createHandler } from '@baton/server/http'
 import type { OperatorPower } from '@baton/server/internal'
-import { findPowersIssue } from '@baton/server/internal'
+import { demandHost, findPowersIssue } from '@baton/server/internal'
 import { fileURLToPath } from 'node:url'
 import type { StaticPage } from './static-page.ts'
 import { readStaticPage } from './static-page.ts'
@@ -42,8 +42,16 @@ const FIELDS = {
     'basePath',
     'log',
   ]),
-  elsewhere: { auth: 'authenticate', powers: 'roles', path: 'basePath' },
+  elsewhere: {
+    auth: 'authenticate',
+    powers: 'roles',
+    operators: 'roles',
+    path: 'basePath',
+    readOnly: "with only the power 'see' it is read-only, such as roles: { support: ['see'] }",
+  },
 } as const
+
+const ROLES_FORM = "Write roles: { support: ['see'], manager: ['see', 'decide'] }."
 
 const PAGE = fileURLToPath(new URL('../dist/page', import.meta.url))
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']
@@ -60,8 +68,12 @@ export function createConsole(
   host: Parameters<typeof createHandler>[0],
   options: ConsoleOptions,
 ): (request: Request, source?: RequestSource | object) => Promise<Response> {
-  checkFields(options, FIELDS)
-  const { authenticate, roles = {}, loopbackOnly, basePath = '/console', ...more } = options
+  demandHost(host, 'createConsole(host, options)')
+  const given: ConsoleOptions = { ...options } // programs without types may leave them out
+  checkFields(given, FIELDS)
+  const { authenticate, roles = {}, loopbackOnly, basePath = '/console', ...more } = given
+  if (typeof basePath !== 'string' || !/^(?:\/[^/?#]+)*$/.test(basePath))
+    throw createError(`basePath must be like "/console", without a slash at its end, not ${describeValue(basePath)}`)
   const operators = loopbackOnly ? letIn(loopbackOnly, authenticate) : findByRole(roles, authenticate)
   const handle = createHandler(host, {
     ...more,
@@ -110,9 +122,10 @@ function findByRole(roles: Readonly<Record<string, readonly OperatorPower[]>>, a
       'the console shows all conversations, so it needs authenticate',
       "Write authenticate: (request) => ({ id, roles }), or loopbackOnly: ['see'] for a server that only this machine reaches.",
     )
+  if (typeof roles !== 'object' || Array.isArray(roles))
+    throw createError(`roles must be an object with the powers of each role, not ${describeValue(roles)}`, ROLES_FORM)
   const known = Object.entries(roles)
-  if (known.length === 0)
-    throw createError('roles is empty, so nobody could see anything', "Write roles: { support: ['see'] }.")
+  if (known.length === 0) throw createError('roles is empty, so nobody could see anything', ROLES_FORM)
   for (const [role, powers] of known) checkPowers(`roles.${role}`, powers)
   return ({ id, roles: given = [] }) => {
     const powers = new Set(known.flatMap(([role, has]) => (given.includes(role) ? has : [])))

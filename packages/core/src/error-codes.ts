@@ -190,7 +190,7 @@ export const ERROR_CODES = {
   idempotency_key_reused: peer('A key was reused for a different request.', 'Use a new key for each request.'),
   approval_refused: peer(
     'An approval does not match an open request, is too late, or comes from another principal.',
-    'Answer the request that is open now; the message says what happened to this one.',
+    'The message says why. Decide it as one of its deciders, or list what is open now.',
   ),
   call_over: peer(
     'A client claims a call that has settled, or that the session does not have.',

@@ -41,6 +41,7 @@ export type {
   PendingQuestion,
   Principal,
   QuestionAnswer,
+  Reminder,
   RewindOptions,
   SendOptions,
   Session,
@@ -52,6 +53,7 @@ export type {
   TurnStop,
   UrgentEvent,
   UserInput,
+  WaitingApproval,
 } from './internal.ts'
 
 // Read it.

@@ -11,7 +11,13 @@ import { Delivery, Heard, ReminderEvent, ReminderRule } from '../machine/values.
 import type { Decoded, ValueReader } from '../shape/value-reader.ts'
 import { decoder, decodeWith, describeValue } from '../shape/value-reader.ts'
 import { Content } from './decode-content.ts'
-import { SEND_ELSEWHERE, SETTINGS_ELSEWHERE, CONFIGURE_ELSEWHERE, MESSAGE_ELSEWHERE } from './names-elsewhere.ts'
+import {
+  SEND_ELSEWHERE,
+  SETTINGS_ELSEWHERE,
+  CONFIGURE_ELSEWHERE,
+  EVENT_ELSEWHERE,
+  MESSAGE_ELSEWHERE,
+} from './names-elsewhere.ts'
 import type { AbortSignalLike } from './environment.ts'
 import type { Schema } from './schema.ts'
 import { describeForeignSchema, isStandardSchema, toObjectSchema } from './schema.ts'
@@ -348,7 +354,7 @@ export interface TranscriptEntry extends s.Infer<typeof Transcript> {}
 /** Decodes a speaker's words. Never throws. */
 export const decodeTranscript = decoder<TranscriptEntry>('the entry', Transcript)
 
-const Urgent = s.fields('an urgent event', { ...URGENT, ...SENT })
+const Urgent = s.fields('an urgent event', { ...URGENT, ...SENT }, EVENT_ELSEWHERE)
 /** An event outside the conversation. */
 export interface UrgentEvent extends s.Infer<typeof Urgent> {}
 

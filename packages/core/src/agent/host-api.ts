@@ -78,8 +78,8 @@ export interface ApprovalQuery {
   readonly tool?: string
   /** `newest` by default. */
   readonly order?: 'newest' | 'oldest'
-  /** The cursor from the previous page. */
-  readonly cursor?: string
+  /** The cursor from the previous page; undefined for the first one. */
+  readonly cursor?: string | undefined
   /** At most 200; 50 by default. */
   readonly limit?: number
 }
@@ -116,8 +116,8 @@ export interface SessionQuery {
   readonly order?: 'newest' | 'oldest'
   /** Only sessions whose metadata has these fields with these values. */
   readonly meta?: JsonObject
-  /** The cursor from the previous page. */
-  readonly cursor?: string
+  /** The cursor from the previous page; undefined for the first one. */
+  readonly cursor?: string | undefined
   /** At most 200; 50 by default. */
   readonly limit?: number
 }

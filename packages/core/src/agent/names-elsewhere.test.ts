@@ -1,7 +1,14 @@
 // Names of other libraries get an error with Baton's name: in agents, tools, messages and settings.
 import { expect, test } from 'vitest'
 import { defineAgent } from './agent.ts'
-import { decodeSendOptions, decodeConfiguration, decodeForkOptions, decodeRewind } from './decode-command.ts'
+import {
+  decodeSendOptions,
+  decodeConfiguration,
+  decodeForkOptions,
+  decodeRewind,
+  decodeUrgent,
+} from './decode-command.ts'
+import { decodeReminderInput, decodeReminderOptions } from './decode-reminder.ts'
 import { tool } from './tool.ts'
 import type { Decoded } from '../shape/value-reader.ts'
 
@@ -160,6 +167,11 @@ test.each([
   [decodeConfiguration({ temperature: 1 }), 'model settings go into settings'],
   [decodeRewind({ messageId: 'x' }), 'it is called "message" here'],
   [decodeForkOptions({ messageId: 'x' }), 'it is called "before" here'],
+  [decodeUrgent({ type: 'order.paid' }), 'it is called "name" here'],
+  [decodeUrgent({ name: 'order.paid', data: {} }), 'it is called "detail" here'],
+  [decodeReminderInput({ text: 'x' }), 'it is called "message" here'],
+  [decodeReminderInput(undefined), 'a reminder must be text, or an object such as { name, message }, not undefined'],
+  [decodeReminderOptions({ timezone: 'Europe/Berlin' }), 'it is called "zone" here'],
 ])('a value %# with a name of another library is refused with ours', (decoded, told) => {
   expect(refuse(decoded)).toContain(told)
 })

@@ -220,5 +220,18 @@ export const WINDOW_ELSEWHERE: Elsewhere = {
 
 export const RETRY_ELSEWHERE: Elsewhere = { maxRetries: 'attempts', maxAttempts: 'attempts' }
 
+/** Names for the fields of an event and of a reminder; an event over HTTP has `type` and `data`. */
+export const EVENT_ELSEWHERE: Elsewhere = {
+  type: 'name',
+  kind: 'name',
+  data: 'detail',
+  payload: 'detail',
+  text: 'message',
+  prompt: 'message',
+}
+
+/** Names for the options of `at` and `every`. */
+export const REMINDER_ELSEWHERE: Elsewhere = { timezone: 'zone', timeZone: 'zone', tz: 'zone', name: 'id' }
+
 /** Names for calls that take a message id: `rewind`, `fork`. */
 export const MESSAGE_ELSEWHERE: Elsewhere = { messageId: 'message', id: 'message', upTo: 'message' }

@@ -12,7 +12,7 @@ export const NOTICE_TYPES = [
   'question.asked',
   'task.finished',
   'turn.finished',
-  'session.failed',
+  'turn.failed',
 ] as const
 /** A kind of notices. */
 export type NoticeType = (typeof NOTICE_TYPES)[number]
@@ -110,8 +110,8 @@ export interface DeadNotices {
 }
 
 export interface DeadQuery {
-  /** `cursor` of the page before. */
-  readonly cursor?: string
+  /** The cursor from the previous page; undefined for the first one. */
+  readonly cursor?: string | undefined
   /** 1 to 200; 50 by default. */
   readonly limit?: number
 }

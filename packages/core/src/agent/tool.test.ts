@@ -87,3 +87,31 @@ test('a result that JSON cannot write does not compile', () => {
   ]
   expect([...fine, ...lost]).toHaveLength(17)
 })
+
+test.each([
+  ['a list', ['mia'], 'deciders must be a plain object, not an array'],
+  ['nobody', {}, 'deciders need people, roles or notAsker: true'],
+  ['a role', { role: 'manager' }, 'it is called "roles" here'],
+  ['more than there are', { people: ['mia', 'tom'], needed: 3 }, 'needed is 3, but only 2 people may decide'],
+])('deciders that are %s are refused, with what to write', (_, deciders, message) => {
+  expect(() => tool({ ...BASE, approval: true, deciders: deciders as never, execute: () => 1 })).toThrow(
+    expect.objectContaining({
+      code: 'invalid_tool',
+      message: expect.stringContaining(message) as string,
+      hint: expect.stringContaining("{ people: ['mia', 'tom', 'eve'], needed: 2 }") as string,
+    }),
+  )
+})
+
+test('deciders of a tool that asks nobody are refused: its calls would run', () => {
+  const deciders = { roles: ['manager'] }
+  expect(() => tool({ ...BASE, deciders, execute: () => 1 })).toThrow(
+    expect.objectContaining({
+      code: 'invalid_tool',
+      message: 'tool "door": it has deciders, but approval does not say when they are asked',
+      hint: 'Write approval: true, a function of the input, or false if only a policy asks.',
+    }),
+  )
+  for (const approval of [true, false, () => true])
+    expect(tool({ ...BASE, deciders, approval, execute: () => 1 }).deciders).toEqual(deciders)
+})

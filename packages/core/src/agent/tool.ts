@@ -2,7 +2,7 @@
 import type { JsonObject } from '../json.ts'
 import type { ErrorCode } from '../error-codes.ts'
 import { BatonError } from '../errors.ts'
-import { findDecidersIssue } from './check-deciders.ts'
+import { checkDeciders } from './check-deciders.ts'
 import type { Deciders, TaskOperation } from '../machine/values.ts'
 import { BACKGROUND_FLAG } from '../machine/task-bodies.ts'
 import { EffectClass, InterruptPolicy, WakePolicy } from '../machine/values.ts'
@@ -60,7 +60,8 @@ export interface ToolBase<Name extends string, Input extends Schema, Output exte
   readonly approval?: boolean | ((input: OutputOf<Input>, call: AskedCall) => boolean | Promise<boolean>)
   /**
    * People who decide when a call has to be approved, instead of the session's own principal: `{ roles: ['manager'] }`,
-   * `{ people: ['mia', 'tom', 'eve'], needed: 2 }`, `{ notAsker: true }`.
+   * `{ people: ['mia', 'tom', 'eve'], needed: 2 }`, `{ notAsker: true }`. Needs `approval`, which may be false if only a
+   * policy asks.
    */
   readonly deciders?: Deciders
   /**
@@ -342,8 +343,7 @@ export function makeTool(init: AnyToolOptions): Tool {
   if (init.onInterrupt === 'detach' && !init.execute)
     throw wrong(init.name, 'onInterrupt: "detach" is for a tool with execute, but a client runs this one')
   checkBackground(init)
-  const issue = init.deciders && findDecidersIssue(init.deciders)
-  if (issue !== undefined) throw wrong(init.name, issue)
+  if (init.deciders) checkDeciders(init)
   if (init.waiting !== undefined) checkWaiting(init.name, init.waiting)
   const effect = init.effect ?? 'once'
   if (init.retry !== undefined) checkRetry(init.name, init.retry, { effect, runsHere: init.execute !== undefined })

@@ -39,12 +39,15 @@ export type AgentCall<A extends KnownAgent> = [A['tools'][number]] extends [neve
 type CallOf<T extends KnownTool> = T extends KnownTool
   ? string extends T['name']
     ? CallView
-    : Omit<CallView, 'name' | 'input' | 'result'> & {
-        readonly name: T['name']
-        readonly input: InputOfCall<NonNullable<T['types']>['input']>
-        readonly result?: ResultOfCall<NonNullable<T['types']>['output']>
-      }
+    : ToolCall<T['name'], NonNullable<T['types']>['input'], NonNullable<T['types']>['output']>
   : never
+
+/** A call of one tool: `call.name === 'pay'` narrows to it. An interface, so that editors show its name and not all of it. */
+export interface ToolCall<Name extends string, Input, Output> extends Omit<CallView, 'name' | 'input' | 'result'> {
+  readonly name: Name
+  readonly input: InputOfCall<Input>
+  readonly result?: ResultOfCall<Output>
+}
 
 /** Input as JSON. */
 type InputOfCall<Input> = unknown extends Input ? JsonValue : Input extends JsonValue ? Input : Input & JsonObject

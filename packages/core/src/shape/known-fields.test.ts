@@ -1,6 +1,6 @@
-// Suggestions for misspelt names: which of several similar names is meant.
+// Suggestions for misspelt names: which of several similar names is meant. Values in the place of options.
 import { expect, test } from 'vitest'
-import { findMisspelt, findNearName } from './known-fields.ts'
+import { checkFields, findMisspelt, findNearName } from './known-fields.ts'
 
 test.each([
   ['the nearest of two, not the first', ['mode', 'models'], 'model', 'mode'],
@@ -21,4 +21,20 @@ test('the caller decides how many edits are a slip, and a beginning is none', ()
   expect(findMisspelt(['openai'], 'opnai', 1)).toBe('openai')
   expect(findMisspelt(['openai'], 'opnia', 1)).toBeUndefined()
   expect(findMisspelt(['openai'], 'open', 1)).toBeUndefined()
+})
+
+test.each<[unknown, string]>([
+  ['sk-secret', 'text'],
+  [undefined, 'undefined'],
+  [() => 'sk-secret', 'a function'],
+  [7, '7'],
+])('%o in place of options is named, and a text not quoted: it may be a key', (given, told) => {
+  expect(() =>
+    checkFields(given, { what: 'webhook', code: 'invalid_option', fields: new Set(['url', 'secret']) }),
+  ).toThrow(
+    expect.objectContaining({
+      message: `webhook must be an object of options, not ${told}`,
+      hint: 'Pass an object; its fields are url, secret.',
+    }),
+  )
 })

@@ -18,8 +18,12 @@ export type FieldIsNamed<Name extends string> = `Baton names this field "${Name}
 
 /** @throws BatonError with the code if the value is not an object, or for its first unknown field */
 export function checkFields(value: unknown, { what, code, fields, elsewhere = {} }: KnownFields): void {
-  if (typeof value !== 'object' || value === null)
-    throw new BatonError({ code, message: `${what} must be an object of options, not ${String(value).slice(0, 100)}` })
+  if (typeof value !== 'object' || value === null) {
+    // A text in this place is often a key or a token.
+    const given = typeof value === 'string' ? 'text' : describeValue(value)
+    const hint = fields.size === 0 ? 'It has no fields.' : `Pass an object; its fields are ${[...fields].join(', ')}.`
+    throw new BatonError({ code, message: `${what} must be an object of options, not ${given}`, hint })
+  }
   const unknown = Object.keys(value).find((name) => !fields.has(name))
   if (unknown === undefined) return
   const meant = findMeant(unknown, fields, elsewhere)

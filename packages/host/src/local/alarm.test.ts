@@ -112,6 +112,20 @@ test('a clock that is set forward brings what it passed within 30 seconds, and o
 })
 
 test.each([
+  ['seconds', (nowMs: number) => Math.floor(nowMs / 1000) + 60],
+  ['a delay', () => 60_000],
+])('%s in place of milliseconds since 1970: the refusal says what a number is', async (_, count) => {
+  const world = createTestWorld({ steps })
+  world.time.setWall(Date.parse('2030-01-01T00:00:00Z'))
+  const session = await world.open()
+  await expect(world.time.until(session.at(count(world.time.nowMs()), 'Look.'))).rejects.toMatchObject({
+    code: 'invalid_event',
+    hint: 'A number is milliseconds since 1970: in a minute is Date.now() + 60_000.',
+  })
+  await world.time.until(world.host.stop())
+})
+
+test.each([
   ['an interval that no date can have', 9_007_199_254_740_991, 'has no time to come'],
   ['a moment', '2030-12-24T09:00', 'is a moment'],
 ])('a rule that is %s is refused before anything is stored', async (_, rule, message) => {

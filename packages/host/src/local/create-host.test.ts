@@ -131,7 +131,7 @@ test.each<[string, unknown, string, string]>([
   ['a user in place of a principal', { userId: 'ann' }, 'has no field "userId"', 'principal: { id: userId }'],
   ['a misspelt principal', { principle: { id: 'ann' } }, 'it is called "principal" here', 'Write "principal"'],
   ['a text as its principal', { principal: 'ann' }, 'an object with an id, not "ann"', 'principal: { id: userId }'],
-  ['a text as its options', 'ann', 'must be an object of options, not ann', ''],
+  ['a text as its options', 'ann', 'must be an object of options, not text', ''],
 ])('a session with %s is refused, and does not belong to anonymous', async (_, init, message, hint) => {
   const host = createHost({ environment, agent: defineAgent({ name: 'a', model: createScriptedModel({ steps: [] }) }) })
   await expect(host.session('s', init as never)).rejects.toMatchObject({

@@ -165,5 +165,8 @@ const HOST_FIELDS = {
     system: 'it belongs to an agent: createHost({ agent: defineAgent({ … }) })',
     context: 'services',
     telemetry: 'observers',
+    notices: 'notify',
+    webhooks: 'those that send events are of createHandler(host, { webhooks }); those that hear of sessions, of notify',
+    onApproval: 'write notify: [webhook({ url, secret })], or follow host.watchApprovals()',
   },
 } as const

@@ -393,10 +393,39 @@ test('an inbox that is watched hears at once what this host asks, and after a mo
 })
 
 test.each([
-  ['without anybody', {}, 'they need people, roles or notAsker: true'],
+  ['without anybody', {}, 'deciders need people, roles or notAsker: true'],
   ['more than there are', { people: ['mia'], needed: 2 }, 'only 1 people may decide'],
   ['a misspelt field', { role: 'manager' }, 'role'],
 ])('a tool with deciders %s is refused', (_, deciders, message) => {
   const refusal = expect.objectContaining({ code: 'invalid_tool', message: expect.stringContaining(message) })
   expect(() => createShop(deciders as Deciders)).toThrow(refusal)
+})
+
+test('a role in place of a list of roles is refused everywhere, for its letters would be the roles', async () => {
+  const { time, host } = createShop({ roles: ['manager'] })
+  const mia = { id: 'mia', roles: 'manager' } as never
+  const refusal = (field: string): object => ({
+    code: 'invalid_option',
+    message: `${field}.roles must be an array of names, not "manager"`,
+    hint: `Write ${field}: { id, roles: ['manager'] }.`,
+  })
+  const approve = { approvalId: 'x', decision: 'approve' } as const
+  await expect(host.approvals({ decider: mia })).rejects.toMatchObject(refusal('decider'))
+  await expect(time.until(host.decide('trip', approve, { by: mia }))).rejects.toMatchObject(refusal('by'))
+  await expect(time.until(host.session('trip', { principal: mia }))).rejects.toMatchObject(refusal('principal'))
+})
+
+test('a decision in nobody’s name, or under the name of another method, says whom to name', async () => {
+  const { time, host } = createShop()
+  const decide = (...options: readonly unknown[]) =>
+    time.until(host.decide('trip', { approvalId: 'x', decision: 'approve' }, ...(options as [never])))
+  await expect(decide()).rejects.toMatchObject({
+    message: 'by must be an object with an id, not undefined',
+    hint: 'Write by: { id: userId }.',
+  })
+  await expect(decide({ principal: MIA })).rejects.toMatchObject({ hint: 'Write "by" instead.' })
+  await expect(host.approvals({ by: MIA } as never)).rejects.toMatchObject({ hint: 'Write "decider" instead.' })
+  await expect(host.approvals({ role: 'manager' } as never)).rejects.toMatchObject({
+    hint: "Write decider: { id: userId, roles: ['manager'] }.",
+  })
 })

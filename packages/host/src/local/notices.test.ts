@@ -90,14 +90,14 @@ test('a request for a person, its decision and the end of the turn are told in t
 
 test('a destination gets only the kinds that it names, and a failed turn is a failed session', async () => {
   const time = createManualTime()
-  const receiver = createReceiver(time, { types: ['session.failed'] })
+  const receiver = createReceiver(time, { types: ['turn.failed'] })
   const fail = { error: new BatonError({ code: 'model_auth_failed', message: 'no key' }) }
   const world = createTestWorld({ time, steps: [{ text: 'well' }, fail], host: { notify: [receiver] } })
   const session = await world.open()
   await time.until(session.send('One.').answer)
   await time.until(session.send('Two.').answer.catch(() => undefined))
   await time.pass(HOUR_MS)
-  expect(typesOf(receiver)).toEqual(['session.failed'])
+  expect(typesOf(receiver)).toEqual(['turn.failed'])
   expect(receiver.taken[0]?.data).toMatchObject({ turn: 2, error: { code: expect.any(String) as string } })
 })
 
@@ -169,6 +169,22 @@ test('after its last attempt a notice is dead and listed, survives a restart, an
   expect(receiver.taken.at(-1)?.id).toBe(one.notice.id)
   expect((await time.until(next.host.notices.dead())).dead).toEqual([])
   await expect(time.until(next.host.notices.redeliver(one))).rejects.toMatchObject({ code: 'invalid_option' })
+})
+
+test.each([
+  ['its id', 'notice_1'],
+  ['nothing', undefined],
+  ['the notice alone', { id: 'notice_1', data: { session: 's' } }],
+  ['a notice without a session', { destination: 'shop', notice: { id: 'notice_1', data: {} } }],
+])('%s in place of a dead notice is refused, with what to write', async (_, given) => {
+  const time = createManualTime()
+  const { host } = createTestWorld({ time, store: ownStore(), steps, host: { notify: [createReceiver(time)] } })
+  for (const method of ['redeliver', 'drop'] as const)
+    await expect(time.until(host.notices[method](given as never))).rejects.toMatchObject({
+      code: 'invalid_option',
+      message: expect.stringContaining(`notices.${method} takes an entry of notices.dead()`) as string,
+      hint: expect.stringContaining('host.notices.dead()') as string,
+    })
 })
 
 test('a destination that asks for time gets it, and one that is gone gets nothing more until a restart', async () => {
@@ -315,12 +331,27 @@ test.each<[string, unknown, RegExp]>([
   ['no destination', ['https://example.com'], /destinations with a name and a function send/],
   ['a name with a space', [{ name: 'a b', send: () => {} }], /1 to 64 letters/],
   ['one name twice', [1, 2].map(() => ({ name: 'a', send: () => {} })), /two destinations named "a"/],
-  ['an unknown kind', [{ name: 'a', types: ['turn.begun'], send: () => {} }], /must be among/],
+  [
+    'an unknown kind',
+    [{ name: 'a', types: ['turn.begun'], send: () => {} }],
+    /kinds of notices, without "turn\.begun"/,
+  ],
+  ['a kind in place of a list', [{ name: 'a', types: 'turn.failed', send: () => {} }], /without "turn\.failed"/],
   ['a delay that is none', [{ name: 'a', retriesMs: [-1], send: () => {} }], /delays up to a day/],
-  ['no time', [{ name: 'a', timeoutMs: 0, send: () => {} }], /100 to 120000/],
+  ['no time', [{ name: 'a', timeoutMs: 0, send: () => {} }], /100 to 120000 milliseconds/],
 ])('%s as notify is refused', (_, notify, message) => {
   const agent = defineAgent({ name: 'a', model: 'offline' })
   expect(() => createHost({ agent, notify: notify as never })).toThrow(
     expect.objectContaining({ code: 'invalid_option', message: expect.stringMatching(message) as string }),
+  )
+})
+
+test('two destinations of one name are told to take another, and a front in place of its notices where they are', () => {
+  const agent = defineAgent({ name: 'a', model: 'offline' })
+  const send = () => Promise.resolve()
+  const hint = (text: string): unknown => expect.objectContaining({ hint: expect.stringContaining(text) as string })
+  expect(() => createHost({ agent, notify: [1, 2].map(() => ({ name: 'audit', send })) })).toThrow(hint('audit-2'))
+  expect(() => createHost({ agent, notify: [{ notices: { name: 'slack', send } }] as never })).toThrow(
+    hint('slack.notices'),
   )
 })

@@ -118,6 +118,7 @@ export class Notices {
       return { dead: found.flatMap((row) => readDead(row) ?? []), ...(last && { cursor: writePlace(last) }) }
     },
     redeliver: async (dead) => {
+      checkDead(dead, 'redeliver')
       const { destination, notice } = await this.#findDead(dead)
       const lane = this.#lanes.get(destination)
       if (!lane) throw createUnknownError(`this host has no destination of notices named "${destination}"`)
@@ -126,7 +127,9 @@ export class Notices {
         throw new BatonError({ code: 'api_unavailable', message: `${destination} did not take it: ${failure.message}` })
       await this.methods.drop(dead)
     },
-    drop: async ({ destination, notice }) => {
+    drop: async (dead) => {
+      checkDead(dead, 'drop')
+      const { destination, notice } = dead
       const { outbox } = this.#init.store
       const [session, name] = [notice.data.session, nameDead(destination, notice.id)]
       const body = await outbox.get(session, name)
@@ -140,6 +143,19 @@ export class Notices {
     if (!dead) throw createUnknownError(`${destination} has no dead notice ${notice.id}`)
     return dead
   }
+}
+
+/** @throws BatonError `invalid_option` for anything that is not an entry of the list, such as its id */
+function checkDead(dead: unknown, method: string): void {
+  const { destination, notice } = isJsonObject(dead) ? dead : {}
+  const { id, data } = isJsonObject(notice) ? notice : {}
+  const isEntry = typeof destination === 'string' && typeof id === 'string' && isJsonObject(data)
+  if (isEntry && typeof data['session'] === 'string') return
+  throw new BatonError({
+    code: 'invalid_option',
+    message: `notices.${method} takes an entry of notices.dead(), with its destination and notice, not ${describeValue(dead)}`,
+    hint: `Write: for (const one of (await host.notices.dead()).dead) await host.notices.${method}(one).`,
+  })
 }
 
 const DEAD_KINDS = {
@@ -183,28 +199,37 @@ export function checkDestinations(notify: unknown): asserts notify is readonly N
     if (typeof name !== 'string' || !NAME.test(name))
       throw wrong(
         `the name of a destination must be 1 to 64 letters, digits, ".", "_" or "-", not ${describeValue(name)}`,
+        "Write webhook({ name: 'audit', url, secret }).",
       )
-    if (names.has(name)) throw wrong(`notify has two destinations named "${name}"`)
+    if (names.has(name))
+      throw wrong(
+        `notify has two destinations named "${name}"`,
+        `Give one of them another name, such as ${name}-2: the store keeps by it what was delivered.`,
+      )
     names.add(name)
     const known: readonly unknown[] = NOTICE_TYPES
-    if (!Array.isArray(types) || types.some((type) => !known.includes(type)))
-      throw wrong(`types of "${name}" must be among ${NOTICE_TYPES.join(', ')}, not ${describeValue(types)}`)
+    const unknown: unknown = Array.isArray(types) ? types.find((type) => !known.includes(type)) : types
+    if (unknown !== undefined)
+      throw wrong(
+        `types of "${name}" must be an array of kinds of notices, without ${describeValue(unknown)}`,
+        `The kinds are ${NOTICE_TYPES.join(', ')}.`,
+      )
     const isDelay = (ms: unknown): boolean => typeof ms === 'number' && ms >= 0 && ms <= 86_400_000
     if (!Array.isArray(retriesMs) || retriesMs.length > RETRIES_MAX || !retriesMs.every(isDelay))
       throw wrong(
-        `retriesMs of "${name}" must be at most ${RETRIES_MAX} delays up to a day, not ${describeValue(retriesMs)}`,
+        `retriesMs of "${name}" must be an array of at most ${RETRIES_MAX} delays up to a day, not ${describeValue(retriesMs)}`,
+        'Write retriesMs: [5_000, 60_000], in milliseconds.',
       )
     if (typeof timeoutMs !== 'number' || !(timeoutMs >= TIMEOUT_MS.least && timeoutMs <= TIMEOUT_MS.most))
       throw wrong(
-        `timeoutMs of "${name}" must be ${TIMEOUT_MS.least} to ${TIMEOUT_MS.most}, not ${describeValue(timeoutMs)}`,
+        `timeoutMs of "${name}" must be ${TIMEOUT_MS.least} to ${TIMEOUT_MS.most} milliseconds, not ${describeValue(timeoutMs)}`,
+        'Write timeoutMs: 15_000.',
       )
   }
 }
 
-function wrong(message: string): BatonError {
-  return new BatonError({
-    code: 'invalid_option',
-    message,
-    hint: 'Write notify: [webhook({ url, secret })], with webhook of @baton/notices.',
-  })
+const NOTIFY_FORM = 'Write notify: [webhook({ url, secret })] of @baton/notices/webhook, or notify: [slack.notices].'
+
+function wrong(message: string, hint = NOTIFY_FORM): BatonError {
+  return new BatonError({ code: 'invalid_option', message, hint })
 }

@@ -285,6 +285,12 @@ test.each([
   ['a filter that does not exist', { user: 'ann' }, 'has no field "user"'],
   ['a principal that is undefined', { principal: undefined }, 'principal must be an object with an id, not undefined'],
   ['an id in place of the principal', { principal: 'ann' }, 'principal must be an object with an id, not "ann"'],
+  [
+    'a role in place of roles',
+    { principal: { id: 'ann', roles: 'desk' } },
+    'principal.roles must be an array of names',
+  ],
+  ['the principal under another name', { owner: { id: 'ann' } }, 'it is called "principal" here'],
 ])('a list with %s is refused: it would show other sessions', async (_, query, message) => {
   const { host, time } = createDirectory()
   const refusal = { code: 'invalid_option', message: expect.stringContaining(message) }

@@ -1,6 +1,6 @@
 // Reminders that a model sets for its own session, lists and cancels. Those of the program are not shown to it, and stay.
 import type { ErrorCode, Reminder, ToolContext } from '@baton/core/internal'
-import { BatonError, checkFields, tool } from '@baton/core/internal'
+import { BatonError, checkFields, describeValue, tool } from '@baton/core/internal'
 import * as z from 'zod'
 
 /** Options of `reminderTools`. */
@@ -47,7 +47,22 @@ export function reminderTools(options: ReminderToolsOptions = {}) {
       code: 'invalid_option',
       message: `most must be a whole number from 1 to ${SESSION_MOST}, not ${String(most)}`,
     })
+  checkZone(zone)
   return [setTool({ zone, approval, most }), listTool(zone), cancelTool(approval)] as const
+}
+
+/** Refuses an unknown zone here, where the program can correct it: the model cannot. */
+function checkZone(zone: string): void {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: zone })
+  } catch (cause) {
+    throw new BatonError({
+      code: 'invalid_option',
+      message: `reminderTools: there is no time zone ${describeValue(zone)}`,
+      hint: 'Use a name such as "Europe/Berlin" or "UTC".',
+      cause,
+    })
+  }
 }
 
 const Wanted = z.object({

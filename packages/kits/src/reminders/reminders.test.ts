@@ -93,9 +93,12 @@ test('a person approves a reminder and its end, unless the program decides other
   ])
 })
 
-test.each([{ most: 0 }, { most: 33 }, { zones: 'UTC' }])('the options %o are refused', (options) => {
-  expect(() => reminderTools(options)).toThrow(expect.objectContaining({ code: 'invalid_option' }))
-})
+test.each([{ most: 0 }, { most: 33 }, { zones: 'UTC' }, { zone: 'Berlin' }, { zone: '' }])(
+  'the options %o are refused',
+  (options) => {
+    expect(() => reminderTools(options)).toThrow(expect.objectContaining({ code: 'invalid_option' }))
+  },
+)
 
 test('the tools are those of an agent', () => {
   const model = createScriptedModel({ steps: [] })

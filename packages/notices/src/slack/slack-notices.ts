@@ -50,7 +50,7 @@ export function createSlackNotices({ name, retriesMs, ...parts }: SlackNoticesOp
       'approval.withdrawn',
       'question.asked',
       'turn.finished',
-      'session.failed',
+      'turn.failed',
     ],
     send: async (notice, context) => {
       try {
@@ -81,7 +81,7 @@ async function tell(telling: Telling): Promise<void> {
     case 'question.asked':
       return await tellQuestion(telling)
     case 'turn.finished':
-    case 'session.failed':
+    case 'turn.failed':
       return await postEnd(telling)
     default:
       return

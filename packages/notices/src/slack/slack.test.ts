@@ -259,11 +259,22 @@ test.each<[string, object, RegExp]>([
   ['no secret', { signingSecret: undefined }, /signingSecret/],
   ['an empty secret', { signingSecret: '' }, /signingSecret/],
   ['a channel that is none', { channel: 7 }, /channel/],
-  ['an unknown field', { token: 'x' }, /token/],
+  ['the name of another library', { token: 'x' }, /it is called "botToken" here/],
 ])('%s is refused, and no secret is in the error', (_, given, message) => {
   const options = { botToken: BOT_TOKEN, signingSecret: SIGNING_SECRET, ...given }
   expect(() => createSlack(options as never)).toThrow(
     expect.objectContaining({ code: 'invalid_option', message: expect.stringMatching(message) as string }),
   )
   expect(() => createSlack(options as never)).not.toThrow(/sesame|8f742231/)
+})
+
+test('a handler without its host is refused at once, not at the first click', () => {
+  const slack = createSlack({ botToken: BOT_TOKEN, signingSecret: SIGNING_SECRET })
+  for (const host of [undefined, 'ann', {}])
+    expect(() => slack.handler(host as never)).toThrow(
+      expect.objectContaining({
+        code: 'invalid_option',
+        hint: expect.stringContaining('slack.handler(host)') as string,
+      }),
+    )
 })

@@ -82,7 +82,7 @@ const SECRETS_MAX = 4
 /** @throws BatonError `invalid_option`; no error has a secret */
 export function createSlack(options: SlackOptions): Slack {
   const what = { what: 'createSlack', code: 'invalid_option' } as const
-  checkFields(options, { ...what, fields: new Set(Object.keys(KINDS)) })
+  checkFields(options, { ...what, fields: new Set(Object.keys(KINDS)), elsewhere: { token: 'botToken' } })
   checkKinds(options, { ...what, kinds: KINDS })
   const { botToken, name = 'slack', retriesMs = RETRIES_MS, channel, userOf = userOfPrincipal } = options
   const { apiUrl = 'https://slack.com/api/', fetch: send = fetch } = options
@@ -114,7 +114,10 @@ export function createSlack(options: SlackOptions): Slack {
         return typeof place === 'string' ? { channel: place } : place
       },
     }),
-    handler: (host) => createSlackHandler({ ...options, host, api, seal, threads, mention: mentionOf, secrets }),
+    handler: (host) => {
+      demandHost(host)
+      return createSlackHandler({ ...options, host, api, seal, threads, mention: mentionOf, secrets })
+    },
   }
 }
 
@@ -125,6 +128,16 @@ interface HandlerOptions extends Pick<SlackOptions, 'principalOf' | 'agent' | 'l
   readonly threads: ThreadNames
   readonly mention: (principal: string) => JsonObject
   readonly secrets: readonly string[]
+}
+
+/** Without a host, every click would fail. */
+function demandHost(host: unknown): void {
+  if (typeof host === 'object' && host !== null && 'session' in host) return
+  throw new BatonError({
+    code: 'invalid_option',
+    message: `slack.handler needs a host, not ${describeValue(host)}`,
+    hint: 'Write slack.handler(host), and createHost({ notify: [slack.notices] }).',
+  })
 }
 
 function createSlackHandler(init: HandlerOptions): (request: Request) => Promise<Response> {

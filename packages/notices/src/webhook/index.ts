@@ -3,4 +3,11 @@ export { webhook } from './webhook.ts'
 export type { WebhookOptions } from './webhook.ts'
 
 // A destination of your own.
-export type { Notice, NoticeDestination, NoticeFailure, NoticeType } from '@baton/core/internal'
+export type {
+  DeadNotice,
+  Notice,
+  NoticeContext,
+  NoticeDestination,
+  NoticeFailure,
+  NoticeType,
+} from '@baton/core/internal'

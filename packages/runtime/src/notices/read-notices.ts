@@ -61,7 +61,7 @@ function readFact(fact: Fact, writeTime: (ms: number) => string): Omit<RecordNot
       const { turn, outcome, error } = fact
       if (outcome !== 'failed') return { type: 'turn.finished', data: { turn, outcome } }
       const { code = 'internal', message = '' } = error ?? {}
-      return { type: 'session.failed', data: { turn, error: { code, message: message.slice(0, MESSAGE_CHARS) } } }
+      return { type: 'turn.failed', data: { turn, error: { code, message: message.slice(0, MESSAGE_CHARS) } } }
     }
     default:
       return undefined

@@ -30,7 +30,14 @@ export async function readAt(
   const { nowMs } = parts
   if (dueMs >= nowMs - PAST_MS) return { ...command, dueMs }
   const [due, now] = [dueMs, nowMs].map((ms) => formatMoment(ms, command.zone))
-  throw new BatonError({ code: 'invalid_event', message: `the time ${due} has passed; it is ${now}` })
+  throw new BatonError({
+    code: 'invalid_event',
+    message: `the time ${due} has passed; it is ${now}`,
+    // Seconds, or a delay, in place of milliseconds since 1970.
+    ...(typeof time === 'number' && {
+      hint: 'A number is milliseconds since 1970: in a minute is Date.now() + 60_000.',
+    }),
+  })
 }
 
 /** @throws BatonError `invalid_event`, `invalid_option` */

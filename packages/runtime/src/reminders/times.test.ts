@@ -220,3 +220,26 @@ test('a rule that this platform cannot read comes no more', async () => {
     { type: 'reminder-due', reminder: 'tea', dueMs: 10, told: { due: '1970-01-01T00:00:00.010Z' } },
   ])
 })
+
+test.each([
+  ['1h', '5 fields are needed, not 1'],
+  ['', '5 fields are needed, not 0'],
+  ['0 0 9 * * 1', '5 fields are needed, not 6'],
+  ['60 * * * *', 'Invalid value for minute: 60'],
+])('the cron expression "%s" is told why it cannot be read', async (rule, why) => {
+  await expect(readRule(rule, 'UTC')).rejects.toMatchObject({
+    message: expect.stringContaining(why) as string,
+    hint: 'Write minute, hour, day, month and weekday, such as "0 9 * * 1-5"; for an interval, milliseconds.',
+  })
+})
+
+test.each([
+  ['@hourly', '2027-01-05T11:00Z'],
+  ['@daily', '2027-01-06T00:00Z'],
+  ['@weekly', '2027-01-10T00:00Z'],
+  ['@monthly', '2027-02-01T00:00Z'],
+  ['@yearly', '2028-01-01T00:00Z'],
+])('%s is a rule', async (rule, next) => {
+  const from = at('2027-01-05T10:30:00Z')
+  expect(iso(await findNext(await readRule(rule, 'UTC'), from, from))).toBe(next)
+})

@@ -59,17 +59,26 @@ export async function readRule(rule: unknown, zone: string): Promise<ReminderRul
   const least = RULES.reminderMs
   if (typeof rule === 'number') {
     if (Number.isSafeInteger(rule) && rule >= least) return { everyMs: rule }
-    throw refuse(`the interval of a reminder must be ${least} ms or more, not ${rule}`)
+    throw refuse(
+      `the interval of a reminder must be ${least} ms or more, not ${rule}`,
+      'Write every(30 * 60_000, …) for half an hour, or a cron expression such as "0 9 * * 1-5".',
+    )
   }
   if (typeof rule !== 'string' || rule.length > TEXT_CHARS_MAX)
-    throw refuse(`a reminder comes again by a cron expression or after milliseconds, not by ${describeValue(rule)}`)
+    throw refuse(
+      `a reminder comes again by a cron expression or after milliseconds, not by ${describeValue(rule)}`,
+      'Write every("0 9 * * 1-5", input, { zone: "Europe/Berlin" }), or every(30 * 60_000, input).',
+    )
   if (/^\d{4}-\d/.test(rule)) throw refuse(`"${rule}" is a moment, and no cron expression`, 'Set it with at.')
   const croner = await loadCroner()
   try {
     createCron(croner, rule, zone)
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message.replace(/^\w+: /, '') : String(cause)
-    throw refuse(`the cron expression "${rule}" cannot be read: ${why}`, 'It has five fields, such as "0 9 * * 1-5".')
+    const fields = rule.match(/\S+/g) ?? []
+    const said = cause instanceof Error ? cause.message.replace(/^\w+: /, '') : String(cause)
+    const why = fields.length === 5 ? said : `5 fields are needed, not ${fields.length}`
+    const hint = 'Write minute, hour, day, month and weekday, such as "0 9 * * 1-5"; for an interval, milliseconds.'
+    throw refuse(`the cron expression "${rule}" cannot be read: ${why}`, hint)
   }
   return { cron: rule, zone }
 }

@@ -6,13 +6,18 @@ import { readPerson } from './details.ts'
 import type { Directory } from './session-directory.ts'
 import { createPrincipalError } from './session-list.ts'
 
-const FIELDS = { what: 'the third argument of decide', code: 'invalid_option', fields: new Set(['by']) } as const
+const FIELDS = {
+  what: 'the third argument of decide',
+  code: 'invalid_option',
+  fields: new Set(['by']),
+  elsewhere: { principal: 'by', decider: 'by' },
+} as const
 
 /** Decides over a host's sessions. */
 export function decideFor(host: Pick<Host, 'session'>, directory: Directory): SessionDirectory['decide'] {
   return async (id, decision, options) => {
-    checkFields(options, FIELDS)
-    const by = readPerson(options.by, 'by')
+    checkFields({ ...options }, FIELDS) // programs without types may leave them out
+    const by = readPerson({ ...options }.by, 'by')
     if (!by) throw createPrincipalError(by, 'by')
     const decoded = decodeDecision(decision)
     if (!decoded.ok) throw new BatonError(decoded.refusal)

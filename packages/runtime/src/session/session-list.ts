@@ -11,7 +11,7 @@ import type {
   SessionQuery,
   WaitingApproval,
 } from '@baton/core/internal'
-import { BatonError, checkFields, describeValue, findDeciderIssue } from '@baton/core/internal'
+import { BatonError, checkFields, checkName, describeValue, findDeciderIssue } from '@baton/core/internal'
 import type { EntryBody } from './session-entry.ts'
 import { findList, LISTS, PLACE_MS } from './session-entry.ts'
 
@@ -156,15 +156,29 @@ export function createPrincipalError(given: unknown, field = 'principal'): Baton
   })
 }
 
+/** @throws BatonError `invalid_option` for roles that are not a list: the letters of a text would count as roles */
+export function checkRoles(roles: unknown, field: string): void {
+  if (roles === undefined) return
+  if (!Array.isArray(roles))
+    throw new BatonError({
+      code: 'invalid_option',
+      message: `${field}.roles must be an array of names, not ${describeValue(roles)}`,
+      hint: `Write ${field}: { id, roles: ['manager'] }.`,
+    })
+  for (const role of roles) checkName(`a role of ${field}.roles`, role)
+}
+
 type Query = SessionQuery & ApprovalQuery
 
 /** @throws BatonError `invalid_option`: an unknown or malformed filter would show other people's sessions */
 export function checkQuery(query: Query, method: keyof typeof QUERY_FIELDS): void {
   checkFields(query, { what: `the query of ${method}`, code: 'invalid_option', ...QUERY_FIELDS[method] })
   // A forgotten principal must not mean all principals.
-  for (const name of ['principal', 'decider'] as const)
+  for (const name of ['principal', 'decider'] as const) {
     if (name in query && typeof (query[name] as { readonly id?: unknown } | null | undefined)?.id !== 'string')
       throw createPrincipalError(query[name], name)
+    checkRoles(query[name]?.roles, name)
+  }
   const wrong = (name: string, what: string, given: unknown): BatonError =>
     new BatonError({
       code: 'invalid_option',
@@ -190,7 +204,20 @@ const ACTIVITIES: ReadonlySet<unknown> = new Set<SessionInfo['activity']>([
 ])
 
 const OF_USER = 'write principal: { id: userId }'
-const QUERY_ELSEWHERE = { user: OF_USER, userId: OF_USER, resourceId: OF_USER, metadata: 'meta' } as const
+const OF_DECIDER = "write decider: { id: userId, roles: ['manager'] }"
+const QUERY_ELSEWHERE = {
+  user: OF_USER,
+  userId: OF_USER,
+  resourceId: OF_USER,
+  owner: 'principal',
+  metadata: 'meta',
+  status: 'activity',
+  by: 'decider',
+  role: OF_DECIDER,
+  roles: OF_DECIDER,
+  perPage: 'limit',
+  pageSize: 'limit',
+} as const
 const PAGING = ['principal', 'agent', 'order', 'cursor', 'limit'] as const
 const QUERY_FIELDS = {
   sessions: { fields: new Set([...PAGING, 'activity', 'since', 'meta']), elsewhere: QUERY_ELSEWHERE },

@@ -4,7 +4,7 @@ import type { JsonObject, SessionInfo, SessionQuery, Usage } from '@baton/core/i
 import type { Fact, SessionRecord } from '@baton/core/machine'
 import type { Call, HandlerParts } from './handler-parts.ts'
 import { answerJsonText, answerRefusal } from './http-errors.ts'
-import { readNumber } from './requests.ts'
+import { readTime } from './requests.ts'
 import { createInvalid } from './ui-messages.ts'
 
 /** Maximum logs that one report reads, the newest first, and sessions that it counts. */
@@ -228,8 +228,8 @@ export async function answerCosts({ host, world }: HandlerParts, call: Call): Pr
   const { url } = call
   const { views, sessions } = host
   if (!views || !sessions) return answerRefusal(501, 'invalid_option', 'this host cannot read its logs')
-  const toMs = readNumber(url, 'to') ?? world.clock.nowMs() + 1
-  const fromMs = readNumber(url, 'from') ?? toMs - PERIOD_MS
+  const toMs = readTime(url, 'to') ?? world.clock.nowMs() + 1
+  const fromMs = readTime(url, 'from') ?? toMs - PERIOD_MS
   const format = url.searchParams.get('format') ?? (wantsCsv(call.request) ? 'csv' : 'json')
   if (format !== 'json' && format !== 'csv') throw createInvalid('format must be json or csv')
   const agent = url.searchParams.get('agent')

@@ -70,10 +70,12 @@ interface ToldError {
   readonly hint?: string | undefined
 }
 
+const SEE_LOG = 'The log of the server says why (its option log).'
+
 function tellError(cause: unknown, log: Logger): ToldError {
   if (!isBatonError(cause)) {
     log.warn('a request failed', { cause: describeThrown(cause) })
-    return { status: 500, code: 'internal', message: 'the server failed' }
+    return { status: 500, code: 'internal', message: 'the server failed', hint: SEE_LOG }
   }
   const status = STATUSES[cause.code] ?? (INVALID.has(cause.code) ? 400 : 500)
   if (status >= 500) log.warn('a request failed', { code: cause.code, cause: cause.message })
@@ -83,7 +85,8 @@ function tellError(cause: unknown, log: Logger): ToldError {
   }
   const { code, message } = encodeAppError(cause)
   // A hint is kept from the app if its message is.
-  return { status, code, message, ...(message === cause.message && { hint: cause.hint }) }
+  const hint = message === cause.message ? cause.hint : code === 'internal' ? SEE_LOG : undefined
+  return { status, code, message, ...(hint !== undefined && { hint }) }
 }
 
 /** The message of a failure, for a wire without codes. */

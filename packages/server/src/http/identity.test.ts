@@ -81,3 +81,17 @@ test('a stream of events ends when the token does', async () => {
   looks[0]?.()
   expect(await reader?.read()).toEqual({ done: true, value: undefined })
 })
+
+test('a role in place of roles is an error of the server that its log explains, and the caller is let in nowhere', async () => {
+  const { fetch, warnings } = startWith({ id: 'ann', roles: 'manager' })
+  const response = await fetch('/api/approvals')
+  expect(response.status).toBe(401)
+  expect(warnings).toEqual(['authenticate must return roles as an array of names, not "manager"'])
+})
+
+function startWith(principal: unknown) {
+  const warnings: unknown[] = []
+  const note = (_message: string, data?: { readonly cause?: unknown }) => void warnings.push(data?.cause)
+  const log = { info: note, warn: note }
+  return { ...start({ authenticate: () => principal as never, log }), warnings }
+}

@@ -26,8 +26,11 @@ export function readPowers(find: FindPowers | undefined, principal: Principal): 
 /** Describes the expected value if the given one is not an array of powers; undefined if it is one. */
 export function findPowersIssue(given: unknown): string | undefined {
   const isPower = (one: unknown): boolean => POWERS.some((power) => power === one)
-  if (Array.isArray(given) && given.every(isPower)) return undefined
-  return `an array of the powers ${POWERS.join(', ')}, not ${describeValue(given)}`
+  if (!Array.isArray(given)) return `an array of the powers ${POWERS.join(', ')}, not ${describeValue(given)}`
+  const unknown: unknown = given.find((one) => !isPower(one))
+  return unknown === undefined
+    ? undefined
+    : `an array of the powers ${POWERS.join(', ')}, without ${describeValue(unknown)}`
 }
 
 /** Writes views for one caller. */

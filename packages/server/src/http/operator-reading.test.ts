@@ -279,6 +279,16 @@ test('costs are counted by day, agent and model, tools by their durations, and f
   expect(heading).toBe('day,agent,model,steps,inputTokens,outputTokens,cachedTokens,costMicros')
   expect(row).toMatch(/^\d{4}-\d\d-\d\d,'=shop\(\),shop\/model,4,300,20,0,50$/)
   expect(await read<Report>('cost?from=0&to=1', MIA)).toMatchObject({ rows: [], sessionsRead: 0 })
+  expect(await read<Report>('cost?to=1970-01-02', MIA)).toMatchObject({ rows: [], toMs: 86_400_000 })
+  expect(await read('cost?from=2026-11-01T00:00+01:00', MIA)).toMatchObject({ fromMs: Date.UTC(2026, 9, 31, 23) })
+  for (const from of ['yesterday', '2026-02-30', '2026-13-01', '2026-11-01T00:00', '-1']) {
+    const refused = await ask(`cost?from=${from}`, MIA)
+    const { error } = (await refused.json()) as { readonly error: { readonly message: string } }
+    expect([refused.status, error.message]).toEqual([
+      400,
+      `from must be milliseconds since 1970, or a date such as 2026-11-30, not "${from}"`,
+    ])
+  }
   expect(await read('cost?principal=ann', MIA)).toMatchObject({ failed: [], sessionsRead: 1 })
   expect(await read('cost?principal=eve', MIA)).toMatchObject({ failed: [{ session: 'holiday' }], sessionsRead: 1 })
 })

@@ -134,6 +134,9 @@ test('a session that is named like an address of operators can be renamed and re
 test('powers that do not exist are an error of the server, and let nobody in', async () => {
   const { ask, logged } = start({ handler: { operators: () => ['everything' as 'see'] } })
   const response = await ask('me', 'mia')
-  expect([response.status, await response.json()]).toMatchObject([500, { error: { code: 'internal' } }])
-  expect(logged.join()).toContain('operators must return an array of the powers see, decide, act, export, remove')
+  const error = { code: 'internal', hint: 'The log of the server says why (its option log).' }
+  expect([response.status, await response.json()]).toMatchObject([500, { error }])
+  expect(logged.join()).toContain(
+    'operators must return an array of the powers see, decide, act, export, remove, without',
+  )
 })

@@ -83,6 +83,22 @@ export function readNumber(url: URL, name: string): number | undefined {
   return Number(text)
 }
 
+/** A time as milliseconds since 1970, or as ISO 8601: a day of UTC, or a time with an offset. */
+export function readTime(url: URL, name: string): number | undefined {
+  const text = url.searchParams.get(name)
+  if (text === null) return undefined
+  if (/^\d{1,15}$/.test(text)) return Number(text)
+  // An unencoded plus is a blank. The 30th of February would be a day of March.
+  const [day, given] = [text.slice(0, 10), text.replace(' ', '+')]
+  const ms = TIME.test(given) ? Date.parse(given) : NaN
+  if (!Number.isNaN(ms) && new Date(`${day}T00:00:00Z`).toISOString().startsWith(day)) return ms
+  throw createInvalid(
+    `${name} must be milliseconds since 1970, or a date such as 2026-11-30, not ${JSON.stringify(text.slice(0, 40))}`,
+  )
+}
+
+const TIME = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2}))?$/
+
 /** False if absent. */
 export function readFlag(url: URL, name: string): boolean {
   const text = url.searchParams.get(name) ?? 'false'

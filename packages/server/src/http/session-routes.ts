@@ -12,7 +12,7 @@ import type { OperatorPower } from './operator-powers.ts'
 import { answerJson, answerJsonText, answerRefusal } from './http-errors.ts'
 import { readKey } from './repeated-requests.ts'
 import { searchSessions } from './operator-routes.ts'
-import { readFlag, readNumber, readObjectBody } from './requests.ts'
+import { readFlag, readNumber, readObjectBody, readTime } from './requests.ts'
 import type { LinkMedia } from './ui-messages.ts'
 import { createInvalid, createMediaLinks, writeUiMessage } from './ui-messages.ts'
 
@@ -78,7 +78,7 @@ async function listSessions({ host }: HandlerParts, call: Call): Promise<Respons
   const { url, principal, powers } = call
   if (!host.sessions) return answerRefusal(501, 'invalid_option', 'this host cannot list sessions')
   const given = (name: string): string | undefined => url.searchParams.get(name) ?? undefined
-  const [limit, since, meta] = [readNumber(url, 'limit'), readNumber(url, 'since'), given('meta')]
+  const [limit, since, meta] = [readNumber(url, 'limit'), readTime(url, 'since'), given('meta')]
   const parsed = meta === undefined ? undefined : parseJson(meta)
   if (parsed && !(parsed.ok && isJsonObject(parsed.value))) throw createInvalid('meta must be a JSON object')
   const words = ['cursor', 'order', 'activity', 'agent'].flatMap((name) => [[name, given(name)]])

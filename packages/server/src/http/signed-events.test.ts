@@ -296,3 +296,19 @@ test('an address that cannot be decoded is refused, also where the owner is foun
   const { signed } = start({ webhooks: { shop: { secret: SECRET, principal: () => ({ id: 'ann' }) } } })
   expect((await signed(PAID, {}, '%zz')).status).toBe(400)
 })
+
+test.each<[string, unknown, RegExp]>([
+  ['a secret in place of a sender', { shop: SECRET }, /webhooks\["shop"\] must be an object of options, not text/],
+  ['a sender without an owner', { shop: { secret: SECRET } }, /principal must be an object with an id or a function/],
+  ['an owner’s id', { shop: { secret: SECRET, principal: 'ann' } }, /or a function, not "ann"/],
+  ['kinds under another name', { shop: { secret: SECRET, principal: { id: 'ann' }, events: [] } }, /called "kinds"/],
+  ['a list of senders', [{ secret: SECRET, principal: { id: 'ann' } }], /an object with a field for each sender/],
+])('%s is refused before the server runs, and no secret is in the error', (_, given, message) => {
+  const chats = startChats({ agent: createAgent(), store: createMemoryStore() })
+  running.push(chats)
+  const create = () => createHandler(chats.host, { webhooks: given as never })
+  expect(create).toThrow(
+    expect.objectContaining({ code: 'invalid_option', message: expect.stringMatching(message) as string }),
+  )
+  expect(create).not.toThrow(SECRET.slice('whsec_'.length))
+})

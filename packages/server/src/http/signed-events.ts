@@ -31,24 +31,39 @@ export interface KnownSender extends Pick<WebhookSender, 'principal' | 'kinds'> 
 const EVENT_BYTES = 262_144
 const NAME_CHARS_MAX = 40
 const SENDER_FIELDS = new Set(['secret', 'principal', 'kinds'])
+const SENDER_ELSEWHERE = { events: 'kinds', types: 'kinds', owner: 'principal', secrets: 'secret' } as const
 
 /** @throws BatonError `invalid_option` */
 export function readSenders(webhooks: Readonly<Record<string, WebhookSender>>): readonly KnownSender[] {
+  if (Array.isArray(webhooks))
+    throw new BatonError({
+      code: 'invalid_option',
+      message: 'webhooks must be an object with a field for each sender, not an array',
+      hint: 'Write webhooks: { shop: { secret, principal } }.',
+    })
   return Object.entries(webhooks).map(([name, given]) => {
     const where = `webhooks["${name.slice(0, NAME_CHARS_MAX)}"]`
-    const refuse = (message: string): BatonError => new BatonError({ code: 'invalid_option', message })
+    const refuse = (message: string, hint?: string): BatonError =>
+      new BatonError({ code: 'invalid_option', message, ...(hint !== undefined && { hint }) })
     if (!/^[\w-]+$/.test(name) || name.length > NAME_CHARS_MAX)
       throw refuse(`${where}: a sender's name has 1 to ${NAME_CHARS_MAX} letters, digits, "_" and "-"`)
-    checkFields(given, { what: where, code: 'invalid_option', fields: SENDER_FIELDS })
+    checkFields(given, { what: where, code: 'invalid_option', fields: SENDER_FIELDS, elsewhere: SENDER_ELSEWHERE })
     const { secret, principal, kinds } = given
     const secrets = [secret].flat().map((one) => decodeWebhookSecret(`${where}.secret`, one))
     if (secrets.length === 0) throw refuse(`${where}.secret is empty, so no event could be genuine`)
-    if (typeof principal !== 'function') checkName(`${where}.principal.id`, (principal as Known)?.id)
+    if (typeof principal !== 'function' && typeof (principal as Known)?.id !== 'string')
+      throw refuse(
+        `${where}.principal must be an object with an id or a function, not ${describeValue(principal)}`,
+        OWNER,
+      )
+    if (typeof principal !== 'function') checkName(`${where}.principal.id`, principal.id)
     if (kinds !== undefined && (!Array.isArray(kinds) || !kinds.every((kind) => typeof kind === 'string')))
       throw refuse(`${where}.kinds must be an array of names, not ${describeValue(kinds)}`)
     return { name, secrets, principal, ...(kinds && { kinds }) }
   })
 }
+
+const OWNER = "Write principal: { id: 'ann' }, the owner of its sessions, or (session) => owners.get(session)."
 
 const ADDRESS = /^sessions\/([^/]+)\/events$/
 

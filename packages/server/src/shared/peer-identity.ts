@@ -137,12 +137,19 @@ export interface Identity {
 /**
  * Reads the result of a front's `authenticate`; most return only a principal.
  * @throws BatonError `invalid_option` for a principal without an id, because a list for such a principal would show
- * everyone's sessions
+ * everyone's sessions; and for roles that are not a list
  */
 export function readIdentity(found: Principal | Identity): Identity {
   const isObject = typeof found === 'object'
   const identity: Identity = isObject && 'principal' in found ? found : { principal: found as Principal } // checked here
   const { id } = (identity.principal ?? {}) as { readonly id?: unknown } // untyped programs may return anything
+  const { roles } = (identity.principal ?? {}) as { readonly roles?: unknown }
+  if (roles !== undefined && !(Array.isArray(roles) && roles.every((role) => typeof role === 'string')))
+    throw new BatonError({
+      code: 'invalid_option',
+      message: `authenticate must return roles as an array of names, not ${describeValue(roles)}`,
+      hint: "Return { id: userId, roles: ['manager'] }.",
+    })
   if (typeof id === 'string') return identity
   throw new BatonError({
     code: 'invalid_option',

@@ -91,7 +91,7 @@ test.each([
   [{ limits: { timeMS: 5 } }, 'workspaceTools: limits has no field "timeMS"; it is called "timeMs" here'],
   [{ write: { aproval: false } }, 'workspaceTools: write has no field "aproval"; it is called "approval" here'],
   [{ write: { approval: 'never' } }, 'workspaceTools: write: approval must be true or false'],
-  [{ shell: 'yes' }, 'workspaceTools: shell must be an object of options, not yes'],
+  [{ shell: 'yes' }, 'workspaceTools: shell must be an object of options, not text'],
   [{ shell: { sandbx: 'required' } }, 'workspaceTools: shell has no field "sandbx"'],
   [{ shell: { sandbox: 'Required' } }, 'workspaceTools: shell: sandbox must be "auto", "required", "none"'],
   [{ shell: { readable: ['tools'] } }, 'readable must contain absolute paths, not "tools"'],
