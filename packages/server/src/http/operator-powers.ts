@@ -1,5 +1,5 @@
 // Powers over sessions of all owners, as a server's options give them, and views as their holders see them.
-import type { Decision, JsonValue, Principal } from '@baton/core/internal'
+import type { Decision, Principal } from '@baton/core/internal'
 import { BatonError, describeValue, isJsonObject } from '@baton/core/internal'
 import { encodeAppView } from '../shared/app-errors.ts'
 import type { HostWithSessions } from '../shared/check-options.ts'
@@ -33,9 +33,9 @@ export function findPowersIssue(given: unknown): string | undefined {
 /** Writes views for one caller. */
 export interface Writer {
   /** Encodes a view as JSON. */
-  readonly write: (value: JsonValue) => string
+  readonly write: (view: object) => string
   /** Encodes a view as JSON, with long texts cut. */
-  readonly writeCut: (value: JsonValue) => string
+  readonly writeCut: (view: object) => string
   /** Returns an event or a message as the caller may see it. */
   readonly show: <View extends object>(view: View) => View
 }
@@ -52,7 +52,7 @@ export function createWriter({ views }: HostWithSessions, powers: ReadonlySet<Op
 }
 
 /** Encodes a value with its texts and names changed. */
-function encode(value: JsonValue, change: (text: string) => string): string {
+function encode(value: object, change: (text: string) => string): string {
   const names = new Map<string, string>()
   const rename = (name: string): string => {
     const known = names.get(name) ?? change(name)
