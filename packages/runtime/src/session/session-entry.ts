@@ -85,9 +85,10 @@ export function readEntry(body: string): EntryBody | undefined {
 }
 
 export function describeSession(state: State, lastMs: number): SessionInfo {
-  const { session: id, agent, title, meta, createdMs } = state
-  const principal = { id: state.principal }
-  return { id, agent, principal, ...(title !== null && { title }), meta, ...readActivity(state), createdMs, lastMs }
+  const { session: id, agent, title, meta, createdMs, turn, lastTurn } = state
+  const about = { id, agent, principal: { id: state.principal }, ...(title !== null && { title }), meta }
+  const code = turn === null ? lastTurn?.error : undefined
+  return { ...about, ...readActivity(state), ...(code !== undefined && { error: { code } }), createdMs, lastMs }
 }
 
 /** Whether it has approvals, whose arguments are in the history. */
