@@ -1,4 +1,4 @@
-// Open requests of the inbox, and recent ones that have left it, with the name of who decided them.
+// Open requests of the inbox and those that recently left it, with who decided them.
 import type { Api, WaitingApproval } from './api.ts'
 import { describeDecision } from './call-rows.ts'
 import { readRest } from './session-log.ts'

@@ -65,7 +65,7 @@ export function useStore(): Store {
 /** Registers shortcuts of a component while it is on the page. Those of inner components win. */
 export function useShortcuts(shortcuts: readonly Shortcut[]): void {
   const { shortcuts: all } = useStore()
-  // A view that is replaced leaves after the next one has come, so each has a key of its own.
+  // The next view mounts before the replaced one unmounts, so each registers under a separate key.
   const own = useRef({})
   all.set(own.current, shortcuts)
   useEffect(() => () => void all.delete(own.current), [all])

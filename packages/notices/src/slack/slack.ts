@@ -43,7 +43,7 @@ export interface SlackOptions {
    * is open for minutes.
    */
   readonly retriesMs?: readonly number[]
-  /** Hears of clicks that could not be answered. */
+  /** Gets a warning for each message, click and edit that could not be handled. */
   readonly log?: Pick<Logger, 'warn'>
   /** Address of the Web API. Default: `https://slack.com/api/`. */
   readonly apiUrl?: string

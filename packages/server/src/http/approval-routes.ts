@@ -8,7 +8,7 @@ import { answerJson, answerRefusal, answerView } from './http-errors.ts'
 import { answerLive } from './live-answer.ts'
 import { refuseHidden } from './operator-powers.ts'
 import { openFor } from './operators.ts'
-import { readFlag, readNumber, readObjectBody } from './requests.ts'
+import { readFlag, readNumber, readObjectBody, readWords } from './requests.ts'
 import { createInvalid } from './ui-messages.ts'
 
 /** Methods of an address below `/approvals`; none if it does not exist. */
@@ -135,23 +135,12 @@ function watchInbox(parts: HandlerParts, call: Call): Response {
 
 /** The caller's requests to decide; with `asked=true` those of the caller's own sessions, whoever decides them. */
 function readQuery({ url, principal, powers }: Call): ApprovalQuery {
-  const read = (name: string): string | undefined => url.searchParams.get(name) ?? undefined
-  const [agent, tool, order, cursor, limit] = [
-    read('agent'),
-    read('tool'),
-    read('order'),
-    read('cursor'),
-    readNumber(url, 'limit'),
-  ]
+  const limit = readNumber(url, 'limit')
   const isOperator = powers.has('see') || powers.has('decide')
-  const asked = read('asked') ?? 'false'
-  if (asked !== 'true' && asked !== 'false') throw createInvalid('asked must be true or false')
+  const whose = readFlag(url, 'asked') ? { principal } : { decider: principal }
   return {
-    ...(isOperator && readFlag(url, 'all') ? {} : asked === 'true' ? { principal } : { decider: principal }),
-    ...(agent !== undefined && { agent }),
-    ...(tool !== undefined && { tool }),
-    ...(order !== undefined && { order: order as NonNullable<ApprovalQuery['order']> }), // the host checks it
-    ...(cursor !== undefined && { cursor }),
+    ...(isOperator && readFlag(url, 'all') ? {} : whose),
+    ...readWords(url, ['agent', 'tool', 'order', 'cursor']), // the host checks them
     ...(limit !== undefined && { limit }),
   }
 }

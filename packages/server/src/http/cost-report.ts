@@ -30,7 +30,7 @@ export interface Costs extends CostTables {
   readonly sessionsLeft: number
   /** There are more of them than were counted. */
   readonly more: boolean
-  /** A table had no room for another row, or a log was not read to its end. */
+  /** A table was full, or the records of a log exceeded the limit. */
   readonly cut: boolean
 }
 
@@ -109,7 +109,7 @@ export class CostReport {
   readonly #failures = new Map<string, Mutable<FailureCount>>()
   readonly #failed: Failed[] = []
   records = 0
-  /** Whether a table had no room for another row, or a log was not read to its end. */
+  /** Whether a table was full, or the records of a log exceeded the limit. */
   isCut = false
 
   constructor(range: CostRange) {
@@ -263,7 +263,7 @@ export async function answerCosts({ host, world }: HandlerParts, call: Call): Pr
   const report = new CostReport({ fromMs, toMs })
   let sessionsRead = 0
   for (const { id, principal } of listed.slice(0, SESSIONS_MAX)) {
-    if (report.records >= RECORDS_MAX) break
+    if (report.records >= RECORDS_MAX || call.request.signal.aborted) break
     const counted = { id, principal: principal.id }
     const hasChildren = await report.add(counted, views.log(id))
     sessionsRead += 1

@@ -4,13 +4,13 @@ import { BatonError, describeValue, isJsonObject } from '@baton/core/internal'
 import { encodeAppView } from '../shared/app-errors.ts'
 import type { HostWithSessions } from '../shared/check-options.ts'
 
-const POWERS = ['see', 'decide', 'act', 'export', 'remove'] as const
+export const OPERATOR_POWERS = ['see', 'decide', 'act', 'export', 'remove'] as const
 
 /**
  * A right over sessions of all owners. `see`: lists, conversations, logs and costs. `decide`: approvals, with the owner's
  * right where no deciders are named. `act`: interrupt, cancel, rewind, repeat, continue and copy. `export`; `remove`.
  */
-export type OperatorPower = (typeof POWERS)[number]
+export type OperatorPower = (typeof OPERATOR_POWERS)[number]
 
 /** Returns the powers of an authenticated principal; none for an ordinary client. */
 export type FindPowers = (principal: Principal) => readonly OperatorPower[] | undefined
@@ -25,9 +25,9 @@ export function readPowers(find: FindPowers | undefined, principal: Principal): 
 
 /** Describes the expected value if the given one is not an array of powers; undefined if it is one. */
 export function findPowersIssue(given: unknown): string | undefined {
-  const isPower = (one: unknown): boolean => POWERS.some((power) => power === one)
+  const isPower = (one: unknown): boolean => OPERATOR_POWERS.some((power) => power === one)
   if (Array.isArray(given) && given.every(isPower)) return undefined
-  return `an array of the powers ${POWERS.join(', ')}, not ${describeValue(given)}`
+  return `an array of the powers ${OPERATOR_POWERS.join(', ')}, not ${describeValue(given)}`
 }
 
 /** Writes views for one caller. */
@@ -75,7 +75,7 @@ function cutText(text: string): string {
   return left <= 0 ? text : `${text.slice(0, TEXT_CHARS).toWellFormed()}… [${left} more characters]`
 }
 
-/** Stands for a secret where an operator reads. */
+/** Replaces a secret in what operators read. */
 const HIDDEN = '[redacted]'
 
 /**

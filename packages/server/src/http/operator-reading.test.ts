@@ -305,3 +305,22 @@ test('costs are counted by day, agent and model, tools by their durations, and f
   expect(await read('cost?principal=ann', MIA)).toMatchObject({ failed: [], sessionsRead: 1 })
   expect(await read('cost?principal=eve', MIA)).toMatchObject({ failed: [{ session: 'holiday' }], sessionsRead: 1 })
 })
+
+test('a report that nobody waits for any more reads no other log', async () => {
+  const store = createMemoryStore()
+  const model = createScriptedModel({ steps: () => ({ text: 'Hello.' }) })
+  const { host, handle } = start({ store, agent: defineAgent({ name: 'a', model }) })
+  for (const id of ['first', 'second', 'third'])
+    await (await host.session(id, { principal: { id: 'ann' } })).send('Hello?').answer
+  const leaving = new AbortController()
+  const readAll = store.read.bind(store)
+  const logs = new Set<string>()
+  store.read = (session, fromPos) => {
+    logs.add(session)
+    leaving.abort()
+    return readAll(session, fromPos)
+  }
+  const headers = { authorization: `Bearer ${MIA}` }
+  await handle(new Request('http://localhost/api/cost', { headers, signal: leaving.signal }))
+  expect([...logs]).toEqual(['third'])
+})

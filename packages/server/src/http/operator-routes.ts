@@ -1,5 +1,5 @@
-// Addresses that only operators have: who they are, the live list of sessions, logs, requests and children, acts on a session,
-// and costs. To other callers there is nothing at these addresses.
+// Addresses for operators: who they are, the live list of sessions, logs, requests, children, acts on a session, and costs.
+// Other callers find nothing at these addresses.
 import type { FrontSession, JsonObject, Principal, SessionInfo, SessionPage, SessionQuery } from '@baton/core/internal'
 import { BatonError, decodeChildPath } from '@baton/core/internal'
 import type { SessionRecord } from '@baton/core/machine'
@@ -106,7 +106,7 @@ export async function searchSessions(
   const found: SessionInfo[] = []
   let { cursor } = whose
   for (let looked = 0; looked < SEARCHED_MAX && found.length < limit;) {
-    // Short pages towards the end: the cursor is after the last one that was looked at.
+    // Pages get shorter towards the end, because the cursor follows the last session that was compared.
     const size = Math.min(PAGE_MAX, Math.max(SEARCHED_MIN, limit - found.length))
     const page = await list({ ...rest, limit: size, ...(cursor !== undefined && { cursor }) })
     looked += page.sessions.length

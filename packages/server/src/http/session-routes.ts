@@ -11,7 +11,7 @@ import { answerJson, answerJsonText, answerRefusal, answerView } from './http-er
 import { answerLive } from './live-answer.ts'
 import { readKey } from './repeated-requests.ts'
 import { searchSessions } from './operator-routes.ts'
-import { readFlag, readNumber, readObjectBody } from './requests.ts'
+import { readFlag, readNumber, readObjectBody, readWords } from './requests.ts'
 import type { LinkMedia } from './ui-messages.ts'
 import { createInvalid, createMediaLinks, writeUiMessage } from './ui-messages.ts'
 
@@ -76,13 +76,11 @@ export const SESSION_METHODS: ReadonlyMap<string, readonly string[]> = new Map(
 async function listSessions({ host }: HandlerParts, call: Call): Promise<Response> {
   const { url, principal, powers } = call
   if (!host.sessions) return answerRefusal(501, 'invalid_option', 'this host cannot list sessions')
-  const given = (name: string): string | undefined => url.searchParams.get(name) ?? undefined
-  const [limit, since, meta] = [readNumber(url, 'limit'), readNumber(url, 'since'), given('meta')]
-  const parsed = meta === undefined ? undefined : parseJson(meta)
+  const [limit, since, meta] = [readNumber(url, 'limit'), readNumber(url, 'since'), url.searchParams.get('meta')]
+  const parsed = meta === null ? undefined : parseJson(meta)
   if (parsed && !(parsed.ok && isJsonObject(parsed.value))) throw createInvalid('meta must be a JSON object')
-  const words = ['cursor', 'order', 'activity', 'agent'].flatMap((name) => [[name, given(name)]])
   const query: object = {
-    ...Object.fromEntries(words.filter(([, value]) => value !== undefined)),
+    ...readWords(url, ['cursor', 'order', 'activity', 'agent']),
     ...(limit !== undefined && { limit }),
     ...(since !== undefined && { since }),
     ...(parsed?.ok && { meta: parsed.value }),
