@@ -66,7 +66,7 @@ export function createApi(options: ApiOptions) {
     watchApprovals: (watching: Watching) => watch('approvals', { all: true, limit: 200 }, watching),
     decide: (id: string, approval: string, body: object) =>
       send<object>('POST', `approvals/${encodeURIComponent(id)}/${encodeURIComponent(approval)}`, body),
-    costs: (query: Query) => get<Costs>('cost', query),
+    costs: (query: Query, signal?: AbortSignal) => get<Costs>('cost', query, signal),
     act: (id: string, part: string, body?: object) => send<{ readonly id?: string }>('POST', session(id, part), body),
     exported: (id: string) => get<object>(session(id, 'export')),
     remove: (id: string) => send<object>('DELETE', session(id)),
