@@ -65,7 +65,7 @@ function refuse(): Promise<never> {
   return Promise.reject(new BatonError({ code: 'not_permitted', message }))
 }
 
-/** Entries and texts that a reader would derive are kept by the servers that write. */
+/** Entries and texts that a reader would derive are kept by the hosts that write: nothing is outdated to it. */
 function withoutWriting(store: LogStore) {
   const { entries, blobs, snapshots } = store
   const keep = (): Promise<void> => Promise.resolve()
@@ -76,7 +76,7 @@ function withoutWriting(store: LogStore) {
     entries: {
       find: entries.find.bind(entries),
       get: entries.get.bind(entries),
-      outdated: entries.outdated.bind(entries),
+      outdated: async function* () {},
       put: keep,
     },
     blobs: { get: blobs.get.bind(blobs), names: blobs.names.bind(blobs), put: keep },
