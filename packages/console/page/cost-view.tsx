@@ -86,7 +86,7 @@ export function useCosts({ days = DAYS, agent, principal }: CostQuery) {
   const fromMs = days === 'all' ? 0 : startOfDay(Date.now() - (Number(days) - 1) * DAY_MS)
   const query = { from: fromMs, agent, principal }
   useEffect(() => {
-    // A report costs the server a lot, so one that nobody waits for is given up.
+    // Reports are expensive for the server, so a superseded one is aborted.
     const end = new AbortController()
     api.costs(query, end.signal).then(
       (found) => void (end.signal.aborted || (setCosts(found), setFailure(undefined))),

@@ -65,7 +65,7 @@ function refuse(): Promise<never> {
   return Promise.reject(new BatonError({ code: 'not_permitted', message }))
 }
 
-/** Entries and texts that a reader would derive are kept by the hosts that write: nothing is outdated to it. */
+/** Hosts that write derive entries and texts. A reader could not keep them, so it treats no entry as outdated. */
 function withoutWriting(store: LogStore) {
   const { entries, blobs, snapshots } = store
   const keep = (): Promise<void> => Promise.resolve()

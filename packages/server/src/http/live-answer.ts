@@ -1,5 +1,5 @@
-// Streams of views to one caller, which are live until the caller leaves: counted, written as fast as they are read, and ended
-// when the caller's identity expires.
+// Live event streams. Each counts against its caller's quota, is written as fast as it is read, and ends when the caller
+// leaves or the caller's identity expires.
 import { describeThrown } from '@baton/runtime'
 import { startExpiry } from '../shared/server-world.ts'
 import { answerEvents } from './event-response.ts'
@@ -16,7 +16,7 @@ export interface LiveSource<Item> {
   readonly onEnd?: () => Promise<void>
 }
 
-/** @throws BatonError `quota_exceeded`, `server_draining`; it has left the source then */
+/** @throws BatonError `quota_exceeded`, `server_draining`, after leaving the source */
 export function answerLive<Item>(
   { world, limits, quotas }: HandlerParts,
   call: Call,
