@@ -21,7 +21,7 @@ export function isShown({ id, agent, principal, title = '', activity }: SessionI
 /** The list after a change: newest first, each session once. */
 export function applyChange(
   sessions: readonly SessionInfo[],
-  change: SessionChange | { readonly type: 'live' } | { readonly type: 'live' },
+  change: SessionChange | { readonly type: 'live' },
   filter: SessionFilter,
 ): readonly SessionInfo[] {
   if (change.type !== 'removed' && change.type !== 'changed') return sessions
