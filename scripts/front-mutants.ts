@@ -124,7 +124,7 @@ export const FRONT_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a stream of events leaves the timer of its token',
-    file: 'packages/server/src/http/session-routes.ts',
+    file: 'packages/server/src/http/live-answer.ts',
     from: '        stopExpiry()\n        release()',
     to: '        release()',
     test: { file: 'packages/server/src/http/handles.test.ts' },
@@ -137,10 +137,10 @@ export const FRONT_MUTANTS: readonly Mutant[] = [
     test: { file: 'packages/server/src/http/sessions.test.ts' },
   },
   {
-    name: 'a wrong cursor keeps a place among streams',
-    file: 'packages/server/src/http/session-routes.ts',
-    from: '  } catch (cause) {\n    release()\n    throw cause',
-    to: '  } catch (cause) {\n    throw cause',
+    name: 'a stream that is refused keeps its reader',
+    file: 'packages/server/src/http/live-answer.ts',
+    from: '    leave()\n    throw cause',
+    to: '    throw cause',
     test: { file: 'packages/server/src/http/handles.test.ts' },
   },
   {

@@ -1,87 +1,12 @@
 // The console's server over HTTP: one function for each address. The page's own address says where it is.
-import type { PendingApproval, SessionChange, SessionInfo, WaitingApproval } from '@baton/core/internal'
-import type { ModelRequest } from '@baton/core'
-import type { SessionRecord } from '@baton/core/machine'
+import type { RebuiltRequest, SessionPage, WaitingApproval } from '@baton/core/internal'
 import type { ChatMessage } from '@baton/core/conversation'
+import type { Costs, LogPage, Me } from '@baton/server/internal'
 import { readEvents } from './event-reader.ts'
 
-export type Power = 'see' | 'decide' | 'act' | 'export' | 'remove'
-
-export interface Me {
-  readonly principal: { readonly id: string; readonly roles?: readonly string[] }
-  readonly powers: readonly Power[]
-  readonly readOnly: boolean
-}
-
-/** A request as the inbox shows it. `schema`: JSON Schema of the tool's input, if the server knows it. */
-export type InboxRequest = WaitingApproval & { readonly schema?: unknown }
-
-export interface LogPage {
-  readonly records: readonly SessionRecord[]
-  /** Position to read on from. */
-  readonly next: number
-  readonly newest: number
-}
-
-/** A request to a model, built again from the log. `notes` say how it may differ from what was sent. */
-export interface RebuiltRequest {
-  readonly attempt: number
-  readonly request: ModelRequest
-  readonly notes: readonly string[]
-}
-
-export interface Costs {
-  readonly rows: readonly CostRow[]
-  readonly tools: readonly ToolCost[]
-  readonly failures: readonly FailureCount[]
-  /** Single failures, the newest first; at most 500. */
-  readonly failed: readonly Failed[]
-  readonly sessionsRead: number
-  /** Sessions of the period that were not read. */
-  readonly sessionsLeft: number
-  /** There are more of them than were counted. */
-  readonly more: boolean
-  /** A table had no room for another row. */
-  readonly cut: boolean
-}
-export interface CostRow {
-  readonly day: string
-  readonly agent: string
-  readonly model: string
-  readonly steps: number
-  readonly inputTokens: number
-  readonly outputTokens: number
-  readonly cachedTokens: number
-  /** Millionths of a US dollar. */
-  readonly costMicros?: number
-}
-export interface ToolCost {
-  readonly name: string
-  readonly agent: string
-  readonly calls: number
-  readonly failed: number
-  /** Absent if none has ended. */
-  readonly ms?: { readonly median: number; readonly p95: number; readonly max: number }
-}
-export interface FailureCount {
-  readonly code: string
-  readonly count: number
-  readonly tool?: string
-  readonly example?: { readonly session: string; readonly callId?: string }
-}
-
-export interface Failed {
-  readonly atMs: number
-  readonly session: string
-  readonly principal: string
-  readonly agent: string
-  readonly code: string
-  readonly message?: string
-  readonly tool?: string
-  readonly callId?: string
-  /** Calls that lead to the session of a delegated agent. */
-  readonly path?: readonly string[]
-}
+export type { ChatMessage } from '@baton/core/conversation'
+export type { RebuiltRequest, SessionChange, SessionInfo, WaitingApproval } from '@baton/core/internal'
+export type { CostRow, Costs, Failed, LogPage, Me, OperatorPower as Power } from '@baton/server/internal'
 
 /** A refusal of the server, or a failure to reach it (`code` is then `unreachable`). */
 export class ApiError extends Error {
@@ -120,14 +45,8 @@ export function createApi(options: ApiOptions) {
   return {
     download,
     me: () => get<Me>('me'),
-    sessions: (query: Query, signal?: AbortSignal) =>
-      get<{ readonly sessions: readonly SessionInfo[]; readonly cursor?: string }>(
-        'sessions',
-        { all: true, ...query },
-        signal,
-      ),
+    sessions: (query: Query, signal?: AbortSignal) => get<SessionPage>('sessions', { all: true, ...query }, signal),
     watchSessions: (watching: Watching) => watch('sessions/changes', { all: true }, watching),
-    info: (id: string) => get<Readonly<Record<string, unknown>>>(session(id)),
     messages: (id: string, query: Query) =>
       get<{ readonly messages: readonly ChatMessage[]; readonly more: boolean }>(session(id, 'messages'), {
         format: 'baton',
@@ -135,21 +54,19 @@ export function createApi(options: ApiOptions) {
       }),
     watchSession: (id: string, watching: Watching) =>
       watch(session(id, 'events'), { from: 'now', children: true }, watching),
-    log: (id: string, from: number, path: readonly string[] = []) =>
-      get<LogPage>(`${session(id, 'log')}?from=${from}&limit=1000${listCalls(path, '&')}`),
+    /** A page from a position on, or the newest records. */
+    log: (id: string, part: { readonly from: number } | { readonly last: number }, path: readonly string[] = []) => {
+      const words = 'from' in part ? `from=${part.from}&limit=1000` : `last=${part.last}`
+      return get<LogPage>(`${session(id, 'log')}?${words}${listCalls(path, '&')}`)
+    },
     request: (id: string, attempt: number, path: readonly string[] = []) =>
       get<RebuiltRequest>(`${session(id, `requests/${attempt}`)}${listCalls(path, '?')}`),
-    approvals: () =>
-      get<{ readonly approvals: readonly InboxRequest[]; readonly cursor?: string }>('approvals', {
-        all: true,
-        limit: 200,
-      }),
     approval: (id: string, approval: string) =>
-      get<InboxRequest>(`approvals/${encodeURIComponent(id)}/${encodeURIComponent(approval)}`),
+      get<WaitingApproval>(`approvals/${encodeURIComponent(id)}/${encodeURIComponent(approval)}`),
     watchApprovals: (watching: Watching) => watch('approvals', { all: true, limit: 200 }, watching),
     decide: (id: string, approval: string, body: object) =>
       send<object>('POST', `approvals/${encodeURIComponent(id)}/${encodeURIComponent(approval)}`, body),
-    costs: (query: Query) => get<Costs>('cost', query),
+    costs: (query: Query, signal?: AbortSignal) => get<Costs>('cost', query, signal),
     act: (id: string, part: string, body?: object) => send<{ readonly id?: string }>('POST', session(id, part), body),
     exported: (id: string) => get<object>(session(id, 'export')),
     remove: (id: string) => send<object>('DELETE', session(id)),
@@ -212,8 +129,6 @@ export interface Watching {
   readonly take: (value: unknown) => void
   readonly opened?: () => void
 }
-
-export type { ChatMessage, PendingApproval, SessionChange, SessionInfo }
 
 async function readError(response: Response): Promise<ApiError> {
   const text = await response.text()

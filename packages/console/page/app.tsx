@@ -13,6 +13,7 @@ import type { Route } from './route.ts'
 import { formatRoute } from './route.ts'
 import { SessionView } from './session-view.tsx'
 import { SessionsView } from './sessions-view.tsx'
+import type { Me } from './api.ts'
 import { showLine } from './shown-text.ts'
 import type { Store } from './store.ts'
 import { keepToken, StoreContext, useShortcuts, useStore } from './store.ts'
@@ -206,9 +207,7 @@ function Sidebar() {
         ))}
       </nav>
       <div class="side-foot">
-        {me.value && (
-          <Person id={me.value.principal.id} roles={me.value.principal.roles ?? []} isReader={me.value.readOnly} />
-        )}
+        {me.value && <Person me={me.value} />}
         <span class={`connection is-${connection.value}`}>
           <i aria-hidden="true" />
           <span class="connection-words">{state}</span>
@@ -218,15 +217,9 @@ function Sidebar() {
   )
 }
 
-function Person({
-  id,
-  roles,
-  isReader,
-}: {
-  readonly id: string
-  readonly roles: readonly string[]
-  readonly isReader: boolean
-}) {
+function Person({ me: { principal, powers } }: { readonly me: Me }) {
+  const { id, roles = [] } = principal
+  const isReader = powers.every((power) => power === 'see' || power === 'export')
   const what = isReader ? 'read-only' : roles.join(', ')
   return (
     <span class="person">

@@ -86,12 +86,13 @@ export function useCosts({ days = DAYS, agent, principal }: CostQuery) {
   const fromMs = days === 'all' ? 0 : startOfDay(Date.now() - (Number(days) - 1) * DAY_MS)
   const query = { from: fromMs, agent, principal }
   useEffect(() => {
-    let isOver = false
-    api.costs(query).then(
-      (found) => void (isOver || (setCosts(found), setFailure(undefined))),
-      (cause: unknown) => void (isOver || setFailure(asApiError(cause))),
+    // Reports are expensive for the server, so a superseded one is aborted.
+    const end = new AbortController()
+    api.costs(query, end.signal).then(
+      (found) => void (end.signal.aborted || (setCosts(found), setFailure(undefined))),
+      (cause: unknown) => void (end.signal.aborted || setFailure(asApiError(cause))),
     )
-    return () => void (isOver = true)
+    return () => end.abort()
   }, [days, agent, principal])
   return { costs, failure, query, setFailure }
 }

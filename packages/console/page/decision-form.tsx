@@ -1,12 +1,12 @@
 // The form that decides one request: approve, deny, or approve other arguments. It sends exactly the arguments on screen.
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { ApiError, InboxRequest } from './api.ts'
+import type { ApiError, WaitingApproval } from './api.ts'
 import { findJsonIssues } from './json-issues.ts'
 import { Difference, Failure, Json } from './parts.tsx'
 import { asApiError, useShortcuts, useStore } from './store.ts'
 
 export interface DecisionFormProps {
-  readonly request: InboxRequest
+  readonly request: WaitingApproval
   /** Called with what was decided, in words. */
   readonly decided: (words: string) => void
 }
@@ -137,27 +137,20 @@ function Editor({ text, original, issues, set }: EditorProps) {
   )
 }
 
-/** The schema that came with the request, or that of the tool in the newest request to the model. */
-function useSchema(request: InboxRequest): unknown {
+/** The schema of the tool in the newest request to the model. */
+function useSchema(request: WaitingApproval): unknown {
   const { api } = useStore()
-  const [schema, setSchema] = useState<unknown>(request.schema)
-  useEffect(() => {
-    if (request.schema !== undefined) {
-      setSchema(request.schema)
-      return
-    }
-    findSchema(api, request).then(setSchema, () => {})
-  }, [request.schema])
+  const [schema, setSchema] = useState<unknown>(undefined)
+  useEffect(() => void findSchema(api, request).then(setSchema, () => {}), [request.approvalId])
   return schema
 }
 
 async function findSchema(
   api: ReturnType<typeof useStore>['api'],
-  { session, name, path = [] }: InboxRequest,
+  { session, name, path = [] }: WaitingApproval,
 ): Promise<unknown> {
   const below = path.map(({ callId }) => callId)
-  const { newest } = await api.log(session, 0, below)
-  const { records } = await api.log(session, Math.max(0, newest - RECORDS_READ), below)
+  const { records } = await api.log(session, { last: RECORDS_READ }, below)
   const began = records.flatMap(({ facts }) => facts).findLast((fact) => fact.type === 'model-started')
   if (!began) return undefined
   const { request } = await api.request(session, began.attempt, below)

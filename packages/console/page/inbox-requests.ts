@@ -1,5 +1,5 @@
-// Open requests of the inbox, and recent ones that have left it, with the name of who decided them.
-import type { Api, InboxRequest } from './api.ts'
+// Open requests of the inbox and those that recently left it, with who decided them.
+import type { Api, WaitingApproval } from './api.ts'
 import { describeDecision } from './call-rows.ts'
 import { readRest } from './session-log.ts'
 import type { TaintSource } from './timeline-row.ts'
@@ -8,7 +8,7 @@ import { readTimeline } from './timeline.ts'
 export interface KeptRequest {
   /** Session and request. */
   readonly id: string
-  readonly request: InboxRequest
+  readonly request: WaitingApproval
   readonly isGone: boolean
   /** How it was decided. */
   readonly outcome?: string
@@ -19,8 +19,11 @@ const GONE_MAX = 20
 /** Records at the end of a log that are searched for a decision. */
 const RECORDS_READ = 200
 
-export function keepRequests(inbox: readonly InboxRequest[], before: readonly KeptRequest[]): readonly KeptRequest[] {
-  const idOf = ({ session, approvalId }: InboxRequest): string => `${session} ${approvalId}`
+export function keepRequests(
+  inbox: readonly WaitingApproval[],
+  before: readonly KeptRequest[],
+): readonly KeptRequest[] {
+  const idOf = ({ session, approvalId }: WaitingApproval): string => `${session} ${approvalId}`
   const open = new Set(inbox.map(idOf))
   const gone = before.filter(({ id }) => !open.has(id)).map((one) => ({ ...one, isGone: true }))
   const decided = new Map(before.flatMap(({ id, outcome }) => (outcome === undefined ? [] : [[id, outcome] as const])))
@@ -36,7 +39,7 @@ export function keepRequests(inbox: readonly InboxRequest[], before: readonly Ke
 /** Results of strangers that the model had read when it asked, by the session's log. */
 export async function findTaint(
   api: Pick<Api, 'log'>,
-  { session, callId, path = [] }: InboxRequest,
+  { session, callId, path = [] }: WaitingApproval,
 ): Promise<readonly TaintSource[]> {
   const below = path.map((step) => step.callId)
   const timeline = readTimeline(await readRest(api, session, below, []))
@@ -45,10 +48,9 @@ export async function findTaint(
 }
 
 /** Returns who decided a request that is no longer open. */
-export async function findOutcome(api: Pick<Api, 'log'>, { session, approvalId }: InboxRequest): Promise<string> {
+export async function findOutcome(api: Pick<Api, 'log'>, { session, approvalId }: WaitingApproval): Promise<string> {
   try {
-    const { newest } = await api.log(session, 0)
-    const { records } = await api.log(session, Math.max(0, newest - RECORDS_READ))
+    const { records } = await api.log(session, { last: RECORDS_READ })
     for (const fact of records.flatMap(({ facts }) => facts).toReversed())
       if (fact.type === 'approval-decided' && fact.approvalId === approvalId) return describeDecision(fact)
   } catch {

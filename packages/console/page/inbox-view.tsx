@@ -1,7 +1,7 @@
 // Everything that waits for a person, in all sessions, and the decision: with the difference, other arguments, and a note.
 import { useEffect, useState } from 'preact/hooks'
 import { formatAgo, formatDuration } from './amounts.ts'
-import type { ApiError, InboxRequest } from './api.ts'
+import type { ApiError, WaitingApproval } from './api.ts'
 import { ViewHead } from './app.tsx'
 import { DecisionForm } from './decision-form.tsx'
 import { Difference, Empty, Failure, Field, Json, Source, StateMark } from './parts.tsx'
@@ -129,7 +129,7 @@ interface DetailProps {
 
 function Detail({ kept, close, decided }: DetailProps) {
   const { api } = useStore()
-  const [whole, setWhole] = useState<InboxRequest>(kept.request)
+  const [whole, setWhole] = useState<WaitingApproval>(kept.request)
   const [failure, setFailure] = useState<ApiError | undefined>(undefined)
   useEffect(() => {
     // The list has no room for everything.
@@ -194,7 +194,7 @@ function Detail({ kept, close, decided }: DetailProps) {
   )
 }
 
-function Facts({ request }: { readonly request: InboxRequest }) {
+function Facts({ request }: { readonly request: WaitingApproval }) {
   const { nowMs } = useStore()
   const { name, kind, agent, principal, session, path, destination, asked, expiresAtMs, deciders, given, locations } =
     request
@@ -231,7 +231,7 @@ function Facts({ request }: { readonly request: InboxRequest }) {
 }
 
 /** Lists untrusted results behind the request, from the policy that asks and from the log. */
-function Taint({ request }: { readonly request: InboxRequest }) {
+function Taint({ request }: { readonly request: WaitingApproval }) {
   const store = useStore()
   const { session, asked } = request
   const [sources, setSources] = useState<readonly TaintSource[]>([])

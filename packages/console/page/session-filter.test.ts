@@ -1,7 +1,7 @@
 // The list of sessions as changes come: newest first, each once, and only what the filter lets through.
 import { expect, test } from 'vitest'
 import type { SessionInfo } from './api.ts'
-import { applyChange, describeActivity, isShown } from './session-filter.ts'
+import { applyChange, describeActivity, isShown, stateOfActivity } from './session-filter.ts'
 
 const info = (id: string, lastMs: number, more: Partial<SessionInfo> = {}): SessionInfo => ({
   id,
@@ -38,8 +38,11 @@ test('a search looks at id, title, agent and owner', () => {
   expect(isShown(one, { search: 'bob' })).toBe(false)
 })
 
-test('what it waits for, in words', () => {
+test('what it waits for, or that it failed, in words', () => {
   const waits = info('s', 1, { activity: 'waiting', waitsFor: ['person', 'client'] })
   expect(describeActivity(waits, ['pay 40 EUR'])).toBe('waits for a person: pay 40 EUR, waits for a client')
   expect(describeActivity(info('s', 1), [])).toBe('idle')
+  const failed = info('s', 1, { error: { code: 'model_auth_failed' } })
+  expect([describeActivity(failed, []), stateOfActivity(failed)]).toEqual(['failed: model_auth_failed', 'error'])
+  expect(describeActivity({ ...failed, activity: 'paused' }, [])).toBe('paused')
 })

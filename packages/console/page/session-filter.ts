@@ -21,7 +21,7 @@ export function isShown({ id, agent, principal, title = '', activity }: SessionI
 /** The list after a change: newest first, each session once. */
 export function applyChange(
   sessions: readonly SessionInfo[],
-  change: SessionChange | { readonly type: 'live' } | { readonly type: 'live' },
+  change: SessionChange | { readonly type: 'live' },
   filter: SessionFilter,
 ): readonly SessionInfo[] {
   if (change.type !== 'removed' && change.type !== 'changed') return sessions
@@ -40,7 +40,8 @@ const WAITS: Readonly<Record<string, string>> = {
 }
 
 /** `waits for a person: pay 40 EUR`. `asked`: titles of its requests. */
-export function describeActivity({ activity, waitsFor = [] }: SessionInfo, asked: readonly string[]): string {
+export function describeActivity({ activity, waitsFor = [], error }: SessionInfo, asked: readonly string[]): string {
+  if (activity === 'idle' && error) return `failed: ${error.code}`
   if (activity !== 'waiting') return activity
   const words = waitsFor.map((reason) =>
     reason === 'person' && asked.length > 0 ? `${WAITS[reason]}: ${asked.join('; ')}` : WAITS[reason],
@@ -48,7 +49,7 @@ export function describeActivity({ activity, waitsFor = [] }: SessionInfo, asked
   return words.length === 0 ? 'waits' : words.join(', ')
 }
 
-export function stateOfActivity({ activity, waitsFor = [] }: Pick<SessionInfo, 'activity' | 'waitsFor'>): RowState {
+export function stateOfActivity({ activity, waitsFor = [], error }: SessionInfo): RowState {
   switch (activity) {
     case 'running':
       return 'running'
@@ -59,6 +60,6 @@ export function stateOfActivity({ activity, waitsFor = [] }: Pick<SessionInfo, '
     case 'stopped':
       return 'cancelled'
     case 'idle':
-      return 'info'
+      return error ? 'error' : 'info'
   }
 }

@@ -1,22 +1,24 @@
 // The log of a session in the page: read in pages, then what is new, with the logs of its children.
 import type { SessionRecord } from '@baton/core/machine'
 import { expect, test } from 'vitest'
-import type { LogPage } from './api.ts'
+import type { Api, LogPage } from './api.ts'
 import { findOutcome, findTaint, keepRequests } from './inbox-requests.ts'
-import type { InboxRequest } from './api.ts'
+import type { WaitingApproval } from './api.ts'
 import { readLog } from './kept-log.test-kit.ts'
 import { CHILDREN_MAX, createLogReader } from './session-log.ts'
 
 /** A server's log route over records, two a page. */
 function serve(logs: Readonly<Record<string, readonly SessionRecord[]>>) {
   const asked: string[] = []
-  const log = (id: string, from: number, path: readonly string[] = []): Promise<LogPage> => {
+  const log = (id: string, part: Parameters<Api['log']>[1], path: readonly string[] = []): Promise<LogPage> => {
+    const from = 'from' in part ? part.from : 0
     const key = [id, ...path].join('/')
     asked.push(`${key} from ${from}`)
     const all = logs[key]
     if (!all) return Promise.reject(new Error('no such log'))
     const records = all.filter(({ pos }) => pos >= from).slice(0, 2)
-    return Promise.resolve({ records, next: from + records.length, newest: all.at(-1)?.pos ?? -1 })
+    const next = from + records.length
+    return Promise.resolve({ records, next, more: next <= (all.at(-1)?.pos ?? -1) })
   }
   return { log, asked }
 }
@@ -53,7 +55,7 @@ test('more children than the page reads are left out, and it says so', async () 
   const records = readLog('tree')
   const { log } = serve({ s: records })
   // Each child has a child.
-  const endless = (id: string, from: number): Promise<LogPage> => log(id, from)
+  const endless = (id: string, part: Parameters<Api['log']>[1]): Promise<LogPage> => log(id, part)
   const { children, isCut } = await createLogReader({ log: endless }, 's').readOn()
   expect([children.size, isCut]).toEqual([CHILDREN_MAX, true])
   expect((await createLogReader({ log }, 's').readOn()).isCut).toBe(false)
@@ -64,15 +66,15 @@ test('who decided a request that has left the inbox', async () => {
   const approvalId = records
     .flatMap(({ facts }) => facts)
     .find((fact) => fact.type === 'approval-requested')?.approvalId
-  const request = { session: 's', approvalId } as InboxRequest // the fields that are read
-  const whole: LogPage = { records, next: records.length, newest: records.length - 1 }
+  const request = { session: 's', approvalId } as WaitingApproval // the fields that are read
+  const whole: LogPage = { records, next: records.length, more: false }
   expect(await findOutcome({ log: () => Promise.resolve(whole) }, request)).toMatch(/^denied by anonymous/)
   expect(await findOutcome({ log: () => Promise.reject(new Error('not allowed')) }, request)).toBe('no longer waits')
 })
 
 test('what has left the inbox stays below the open requests', () => {
-  const one = { session: 's', approvalId: 'a' } as InboxRequest // the fields that are read
-  const two = { session: 's', approvalId: 'b' } as InboxRequest // the fields that are read
+  const one = { session: 's', approvalId: 'a' } as WaitingApproval // the fields that are read
+  const two = { session: 's', approvalId: 'b' } as WaitingApproval // the fields that are read
   const kept = keepRequests([one, two], [])
   expect(keepRequests([two], kept).map(({ request, isGone }) => [request.approvalId, isGone])).toEqual([
     ['b', false],
@@ -83,7 +85,7 @@ test('what has left the inbox stays below the open requests', () => {
 test('strangers’ results before a request, by its log', async () => {
   const records = readLog('taint')
   const asked = records.flatMap(({ facts }) => facts).find((fact) => fact.type === 'approval-requested')
-  const request = { session: 's', approvalId: asked?.approvalId, callId: asked?.callId } as InboxRequest // the fields that are read
+  const request = { session: 's', approvalId: asked?.approvalId, callId: asked?.callId } as WaitingApproval // the fields that are read
   const taint = await findTaint(serve({ s: records }), request)
   expect(taint.length).toBeGreaterThan(0)
 })

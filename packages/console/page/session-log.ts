@@ -145,10 +145,10 @@ export async function readRest(
 ): Promise<readonly SessionRecord[]> {
   let records = known
   for (;;) {
-    const page = await api.log(id, (records.at(-1)?.pos ?? -1) + 1, path)
+    const page = await api.log(id, { from: (records.at(-1)?.pos ?? -1) + 1 }, path)
     const fresh = page.records.filter(({ pos }) => pos > (records.at(-1)?.pos ?? -1))
     if (fresh.length === 0) return records
     records = [...records, ...fresh]
-    if ((fresh.at(-1)?.pos ?? 0) >= page.newest) return records
+    if (!page.more) return records
   }
 }

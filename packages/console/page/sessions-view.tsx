@@ -1,7 +1,7 @@
 // The list of all sessions: newest first, live, with what each waits for.
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { formatAgo } from './amounts.ts'
-import type { ApiError, InboxRequest, SessionChange, SessionInfo } from './api.ts'
+import type { ApiError, WaitingApproval, SessionChange, SessionInfo } from './api.ts'
 import { ViewHead } from './app.tsx'
 import { Empty, Failure, StateMark } from './parts.tsx'
 import type { Route } from './route.ts'
@@ -65,7 +65,7 @@ const idOf = ({ id }: SessionInfo): string => id
 interface RowProps {
   readonly session: SessionInfo
   readonly nowMs: number
-  readonly inbox: readonly InboxRequest[]
+  readonly inbox: readonly WaitingApproval[]
 }
 
 function SessionRow({ session, nowMs, inbox }: RowProps) {

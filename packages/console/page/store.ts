@@ -2,7 +2,7 @@
 import { batch, signal } from '@preact/signals'
 import { createContext } from 'preact'
 import { useContext, useEffect, useRef } from 'preact/hooks'
-import type { Api, InboxRequest, Me, Power, Watching } from './api.ts'
+import type { Api, WaitingApproval, Me, Power, Watching } from './api.ts'
 import { ApiError } from './api.ts'
 import type { Shortcut } from './keys.ts'
 import type { Route } from './route.ts'
@@ -30,7 +30,7 @@ export function createStore(api: Api) {
     connection: signal<Connection>('connecting'),
     /** Why the inbox, which is always watched, cannot be read. */
     lost: signal<{ readonly sinceMs: number; readonly error: ApiError } | undefined>(undefined),
-    inbox: signal<readonly InboxRequest[]>([]),
+    inbox: signal<readonly WaitingApproval[]>([]),
     inboxLoaded: signal(false),
     asked: signal<Asked | undefined>(undefined),
     help: signal(false),
@@ -44,9 +44,7 @@ export function createStore(api: Api) {
       store.route.value = route
     },
     may(power: Power): boolean {
-      const me = store.me.value
-      if (me === undefined || !me.powers.includes(power)) return false
-      return power === 'see' || power === 'export' || !me.readOnly
+      return store.me.value?.powers.includes(power) === true
     },
     tell(words: string): void {
       store.told.value = words
@@ -67,7 +65,7 @@ export function useStore(): Store {
 /** Registers shortcuts of a component while it is on the page. Those of inner components win. */
 export function useShortcuts(shortcuts: readonly Shortcut[]): void {
   const { shortcuts: all } = useStore()
-  // A view that is replaced leaves after the next one has come, so each has a key of its own.
+  // The next view mounts before the replaced one unmounts, so each registers under a separate key.
   const own = useRef({})
   all.set(own.current, shortcuts)
   useEffect(() => () => void all.delete(own.current), [all])
@@ -169,7 +167,7 @@ async function watchInbox(store: Store, stop: AbortSignal): Promise<void> {
       }),
     take: (page) =>
       batch(() => {
-        store.inbox.value = (page as { approvals: readonly InboxRequest[] }).approvals // the server's contract
+        store.inbox.value = (page as { approvals: readonly WaitingApproval[] }).approvals // the server's contract
         store.inboxLoaded.value = true
         store.connection.value = 'live'
       }),

@@ -52,7 +52,7 @@ test('the console reads the file of a running server, and changes nothing', asyn
   await say(server, 'kitchen')
   const { url, command } = await start(['console'])
   const page = openPage(url)
-  expect(await page.read('me')).toMatchObject({ powers: ['see'], readOnly: true })
+  expect(await page.read('me')).toMatchObject({ powers: ['see'] })
   expect(await page.read('sessions?all=true')).toMatchObject({ sessions: [{ id: 'kitchen', activity: 'idle' }] })
   expect(await page.read('sessions/kitchen')).toMatchObject({ model: 'offline' })
   await say(server, 'garden')
@@ -75,7 +75,7 @@ test('with --act the console changes a session of the same file, and the log nam
   await say(server, 'kitchen')
   const { url } = await start(['console', '--act', '--model', 'offline'])
   const page = openPage(url)
-  expect(await page.read('me')).toMatchObject({ powers: ['see', 'decide', 'act', 'export', 'remove'], readOnly: false })
+  expect(await page.read('me')).toMatchObject({ powers: ['see', 'decide', 'act', 'export', 'remove'] })
   expect((await page.act('sessions/kitchen/retry')).status).toBe(200)
   expect(JSON.stringify(await page.read('sessions/kitchen/log'))).toContain('"by":"console"')
   await say(server, 'garden')
@@ -98,7 +98,7 @@ export default defineAgent({ name: 'desk', model: 'offline', events: { 'order.pa
   const ask = async (path: string, token: string): Promise<unknown> =>
     await (await fetch(`${server}/console/api/${path}`, { headers: { authorization: `Bearer ${token}` } })).json()
   expect(await ask('me', 'the-token-of-mia-1')).toMatchObject({ principal: { id: 'mia' }, powers: ['see'] })
-  expect(await ask('me', 'the-token-of-root-1')).toMatchObject({ principal: { id: 'root' }, readOnly: false })
+  expect(await ask('me', 'the-token-of-root-1')).toMatchObject({ principal: { id: 'root' } })
   expect(await ask('me', 'guessed-by-somebody')).toMatchObject({ error: { code: 'unauthorized' } })
   // The chats of the same server know nothing of operators.
   const token = { authorization: 'Bearer the-token-of-root-1' }

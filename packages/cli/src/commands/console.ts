@@ -1,11 +1,11 @@
 // `baton console`: a page for operators over a store, on this machine alone. A server may be running over the same store. It changes
 // something only with `--act`.
 import type { Logger } from '@baton/core'
-import type { OperatorPower } from '@baton/console'
 import { createConsole } from '@baton/console'
 import { createStoreReader } from '@baton/host/reader'
 import { secretsIn } from '@baton/models/internal'
 import { createNodeListener } from '@baton/server/http'
+import { OPERATOR_POWERS } from '@baton/server/internal'
 import { randomBytes } from 'node:crypto'
 import type { Server } from 'node:http'
 import { createServer } from 'node:http'
@@ -62,7 +62,6 @@ interface OpenedConsole {
   stop(): Promise<void>
 }
 
-const ALL: readonly OperatorPower[] = ['see', 'decide', 'act', 'export', 'remove']
 const LOOPBACK = '127.0.0.1'
 const DRAIN_MS = 10_000
 
@@ -88,7 +87,7 @@ async function serveConsole(words: readonly string[], terminal: Console): Promis
   const token = randomBytes(32).toString('base64url')
   const log = await createServerLog(readLogOptions(values), terminal, [...secretsIn(variables), token])
   const opened = act ? await openToAct(options, terminal, log) : await openToRead(options, terminal, log)
-  const powers = act ? ALL : (['see'] as const)
+  const powers = act ? OPERATOR_POWERS : (['see'] as const)
   const page = createConsole(opened.host, {
     ...describeOperators([{ name: OPERATOR, token, powers }]),
     hosts: ['localhost', LOOPBACK],

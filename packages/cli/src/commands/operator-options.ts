@@ -2,6 +2,7 @@
 // Each has a name and a file with its secret, which no other user of the machine sees in a list of processes.
 import { BatonError } from '@baton/core'
 import type { OperatorPower } from '@baton/console'
+import { OPERATOR_POWERS } from '@baton/server/internal'
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { UsageError } from '../words/usage-error.ts'
@@ -15,7 +16,6 @@ export interface OperatorWords extends NamedFile {
   readonly powers: readonly OperatorPower[]
 }
 
-const POWERS: readonly OperatorPower[] = ['see', 'decide', 'act', 'export', 'remove']
 /** Owns the sessions of all clients without a login, so an operator of this name could change them without any power. */
 const CLIENTS = 'anonymous'
 const NAME = /^[\w.-]{1,40}$/
@@ -40,11 +40,11 @@ export function readOperators(words: readonly string[], lists: readonly string[]
 }
 
 function readPowers(name: string, list: string): readonly OperatorPower[] {
-  if (list === 'all') return POWERS
+  if (list === 'all') return OPERATOR_POWERS
   return list.split(',').map((word) => {
-    const power = POWERS.find((one) => one === word)
+    const power = OPERATOR_POWERS.find((one) => one === word)
     if (power) return power
-    throw new UsageError(`--console-powers ${name}=…: use "all" or some of ${POWERS.join(',')}, not "${word}"`)
+    throw new UsageError(`--console-powers ${name}=…: use "all" or some of ${OPERATOR_POWERS.join(',')}, not "${word}"`)
   })
 }
 

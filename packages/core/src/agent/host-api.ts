@@ -140,6 +140,8 @@ export interface SessionInfo {
   readonly activity: 'idle' | 'running' | 'waiting' | 'paused' | 'stopped'
   /** With `waiting`. */
   readonly waitsFor?: readonly WaitReason[]
+  /** The error with which its newest turn failed. Absent while a turn is in progress, and in entries of older versions. */
+  readonly error?: { readonly code: string }
   /** Milliseconds since 1970. */
   readonly createdMs: number
   /** Last use: a turn began or ended, a person decided, the description changed, or it began to wait for another reason. */

@@ -16,7 +16,7 @@ export const FORMAT_VERSION = 1
  * Version of snapshots, raised with every change of a state's or a history's content. Older ones are folded again from
  * the log.
  */
-export const SNAPSHOT_VERSION = 21
+export const SNAPSHOT_VERSION = 22
 
 /** The stored envelope of an input: enough to identify it, without its content. */
 export interface InputEnvelope {

@@ -155,6 +155,8 @@ export interface FinishedTurn {
   readonly steps: readonly TurnStep[]
   /** See `Turn.asks`. */
   readonly asks: boolean
+  /** Code of the error with which it failed. */
+  readonly error?: string
 }
 
 export interface Counters {

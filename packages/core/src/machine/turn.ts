@@ -377,7 +377,12 @@ function turnFinished(state: State, fact: FactOf<'turn-finished'>): State {
   return {
     ...state,
     phase: state.phase === 'paused' ? 'paused' : 'idle',
-    lastTurn: { turn: fact.turn, steps: state.turn?.steps ?? [], asks: state.turn?.asks ?? false },
+    lastTurn: {
+      turn: fact.turn,
+      steps: state.turn?.steps ?? [],
+      asks: state.turn?.asks ?? false,
+      ...(fact.error && { error: fact.error.code }),
+    },
     turn: null,
     attempt: null,
     retry: null,

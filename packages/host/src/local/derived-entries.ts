@@ -1,13 +1,13 @@
-// The entries of a store that is open for reading alone: those that are outdated there are derived from their logs and kept in
-// memory, in the same lists.
+// Entries of a store that this process may not write. It derives the outdated ones from their logs, and keeps them in memory
+// in the same lists.
 import type { EntryQuery, EntryStore, FoundEntry, Logger, SessionEntry } from '@baton/core/internal'
 import { compareEntries, EntryIndex, readPlace, writePlace } from '../stores/entry-index.ts'
 
-/** Derived entries in memory; the store's other outdated entries stay as they are. */
+/** Derived entries in memory. Lists show further outdated sessions as the store has them. */
 const ENTRIES_MAX = 10_000
-/** Begins the names of derived places, and sorts after every key of a store. */
+/** Prefix of derived keys. It sorts after every key of a store. */
 const OWN = '~'
-/** Sorts after every key of a store's own places. */
+/** A key that sorts after every key of a store. */
 const LAST_KEY = '9'.repeat(18)
 
 interface Derived {
@@ -62,7 +62,7 @@ export class DerivedEntries implements EntryStore {
       .slice(0, limit)
   }
 
-  /** A page of the store without the sessions whose derived entries are newer. */
+  /** Reads a page of the store without sessions that have a derived entry. */
   async #findStored(query: EntryQuery): Promise<readonly FoundEntry[]> {
     const found: FoundEntry[] = []
     for (let after = query.after; ;) {
@@ -73,7 +73,7 @@ export class DerivedEntries implements EntryStore {
     }
   }
 
-  /** Leaves out those that were derived, and forgets those that the store has itself by now. */
+  /** Skips derived entries, and drops those that the store has meanwhile. */
   async *#listOutdated(options: Parameters<EntryStore['outdated']>[0]) {
     const gone = new Set(options?.after === undefined ? this.#derived.keys() : [])
     for await (const one of this.#store.outdated(options)) {

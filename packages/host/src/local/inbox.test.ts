@@ -14,7 +14,12 @@ const MIA = { id: 'mia', roles: ['manager'] }
 const TOM = { id: 'tom', roles: ['manager'] }
 const EVE = { id: 'eve' }
 
-function createShop(deciders?: Deciders, store = createMemoryStore({ leaseMs: Infinity }), time = createManualTime()) {
+function createShop(
+  deciders?: Deciders,
+  store = createMemoryStore({ leaseMs: Infinity }),
+  time = createManualTime(),
+  count = 1,
+) {
   const paid: number[] = []
   const pay = tool({
     name: 'pay',
@@ -29,9 +34,12 @@ function createShop(deciders?: Deciders, store = createMemoryStore({ leaseMs: In
       return 'paid'
     },
   })
+  const amounts = count === 1 ? [90] : Array.from({ length: count }, (_, index) => index + 1)
   const model = createScriptedModel({
     steps: ({ messages }) =>
-      messages.at(-1)?.role === 'tool' ? { text: 'Done.' } : { calls: [{ name: 'pay', arguments: { amount: 90 } }] },
+      messages.at(-1)?.role === 'tool'
+        ? { text: 'Done.' }
+        : { calls: amounts.map((amount) => ({ name: 'pay', arguments: { amount } })) },
   })
   const agent = defineAgent({ name: 'shop', model, tools: [pay] })
   const host = createHost({ environment: time.environment, store, agent })
@@ -309,6 +317,22 @@ test('a request of an agent below is in the inbox with its path, and the root’
   await time.until(host.decide('trip', approve, { by: MIA }))
   await time.until(turn.answer)
   expect(paid).toEqual(['paid'])
+  await time.until(host.stop())
+})
+
+test('of more requests of a session than a list has room for, each is found in its session and decided', async () => {
+  const { time, host, paid, ask } = createShop({ roles: ['manager'] }, undefined, undefined, 70)
+  const { session } = await ask('trip')
+  expect((await host.approvals({ limit: 200 })).approvals).toHaveLength(64)
+  const { approvals } = await host.approvals({ session: 'trip' })
+  expect(approvals).toHaveLength(70)
+  const { approvalId = '', input } = approvals.at(-1) ?? {}
+  expect(input).toEqual({ amount: 70 })
+  await time.until(host.decide('trip', { approvalId, decision: 'approve' }, { by: MIA }))
+  await time.settle()
+  expect(paid).toEqual([70])
+  expect((await host.approvals({ session: 'trip', decider: EVE })).approvals).toEqual([])
+  expect(await session.approvals()).toHaveLength(69)
   await time.until(host.stop())
 })
 

@@ -1,6 +1,6 @@
 // Lists of sessions: filtered, paged, by principal; and the events for their watchers.
 import type { JsonObject, Logger, ModelRequest, SessionChange, SessionQuery } from '@baton/core/internal'
-import { defineAgent, tool } from '@baton/core/internal'
+import { BatonError, defineAgent, tool } from '@baton/core/internal'
 import { createScriptedModel } from '@baton/core/testing'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -51,6 +51,33 @@ test('sessions are listed with what is known of them, whether they are open or n
   await time.until(host.stop())
   const after = createDirectory(store)
   expect((await after.host.sessions()).sessions).toEqual(listed.sessions)
+})
+
+test('a session says in lists that its newest turn failed, until the next one', async () => {
+  const store = createMemoryStore()
+  const refused = new BatonError({ code: 'model_auth_failed', message: 'the key is wrong' })
+  const start = (steps: readonly object[]) => {
+    const time = createManualTime()
+    const agent = defineAgent({ name: 'shop', model: createScriptedModel({ steps }) })
+    const host = createHost({ environment: time.environment, store, agent, snapshotRecords: 1 })
+    const say = async () => {
+      const session = await time.until(host.session('trip', { principal: { id: 'ann' } }))
+      const outcome = await time.until(session.send('hi').answer.catch(({ code }: BatonError) => code))
+      await time.until(session.close())
+      return outcome
+    }
+    return { say, stop: () => time.until(host.stop()), list: async () => (await host.sessions()).sessions }
+  }
+  const first = start([{ error: refused }])
+  expect(await first.say()).toBe('model_auth_failed')
+  const failed = [expect.objectContaining({ activity: 'idle', error: { code: 'model_auth_failed' } })]
+  expect(await first.list()).toEqual(failed)
+  await first.stop()
+  const next = start([{ text: 'hello' }])
+  expect(await next.list()).toEqual(failed)
+  await next.say()
+  expect((await next.list())[0]).not.toHaveProperty('error')
+  await next.stop()
 })
 
 test.each([

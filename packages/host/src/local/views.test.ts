@@ -1,9 +1,11 @@
 // Views of sessions that run elsewhere: they share what they have read, and end with the session.
 import type { Store } from '@baton/core'
+import type { SessionRecord } from '@baton/core/machine'
 import { defineAgent } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { afterEach, expect, test } from 'vitest'
 import { createMemoryStore } from '../stores/memory-store.ts'
+import { exportSession, importSession } from '../stores/transfer.ts'
 import { createHost } from './create-host.ts'
 import { createStoreReader } from './store-reader.ts'
 
@@ -104,4 +106,30 @@ test('a view ends when its session is removed, and never shows the next session 
   expect(JSON.stringify(messages)).toContain('newest')
   expect(JSON.stringify(messages)).not.toContain('old')
   await Promise.all([view.close(), next.close()])
+})
+
+test('a reader lists an imported session without a look at its log, and derives one from before lists once', async () => {
+  const { say, store, reader, read, host } = start()
+  await say('trip', ['one'])
+  const lines: string[] = []
+  for await (const line of exportSession(store, 'trip')) lines.push(line)
+  const listed = (await reader.sessions()).sessions
+  await host.remove('trip')
+  await importSession(store, lines)
+  const older: SessionRecord[] = []
+  for await (const record of store.read('trip', 0)) older.push(record)
+  expect((await reader.sessions()).sessions).toEqual(listed)
+  read.records = 0
+  expect((await reader.sessions()).sessions).toEqual(listed)
+  expect(read.records).toBe(0)
+  // As of a version without lists.
+  const opening = JSON.stringify(older).replaceAll('"trip"', '"older"')
+  await store.restore('older', JSON.parse(opening) as SessionRecord[])
+  const derived = (await reader.sessions()).sessions
+  expect(derived.map(({ id }) => id).toSorted()).toEqual(['older', 'trip'])
+  read.records = 0
+  expect((await reader.sessions()).sessions).toEqual(derived)
+  expect(read.records).toBe(0)
+  // Their times may be equal.
+  expect(new Set((await host.sessions()).sessions)).toEqual(new Set(derived))
 })

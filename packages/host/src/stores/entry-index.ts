@@ -64,7 +64,7 @@ function findPlace(entries: readonly IndexedEntry[], entry: IndexedEntry): numbe
   return low
 }
 
-/** Negative if the first comes before the other in the order of time. */
+/** Compares by time, item and session, as Array.sort wants it. */
 export function compareEntries(one: IndexedEntry, other: IndexedEntry): number {
   if (one.atMs !== other.atMs) return one.atMs < other.atMs ? -1 : 1
   if (one.item !== other.item) return one.item - other.item

@@ -1,4 +1,4 @@
-// The leases of a store in this process: who holds which session, and until when. They exist only in memory, so
+// The leases of a store in this process: which owner has which session, and until when. They exist only in memory, so
 // opening a store starts without any. Records and epochs are kept elsewhere.
 import type { Clock, HeldByOther, Holder, LeftBehind, Renewal, RestingSession } from '@baton/core/internal'
 import { BatonError } from '@baton/core/internal'

@@ -43,7 +43,7 @@ test.each([
   for (const found of positions) expect(found).toEqual(log.map(({ pos }) => pos))
   const most = await turns.stop()
   expect(most).toBeGreaterThan(0)
-  // Two pages of readers: those that the turn resumed, and those whose records came meanwhile.
+  // Two pages of readers: those that the turn resumed, and those whose records arrived meanwhile.
   expect(most).toBeLessThanOrEqual(2 * records)
 })
 

@@ -4,6 +4,8 @@ import type { LogStore } from '@baton/core/internal'
 import { BatonError, CHILD_PREFIX, checkName, checkSessionId, DERIVED_BLOBS } from '@baton/core/internal'
 import type { SessionRecord } from '@baton/core/machine'
 import { applyRecord, followRecord, FORMAT_VERSION, initialState } from '@baton/core/machine'
+import { createEntry } from '@baton/runtime'
+import { foldSession } from '../local/session-log.ts'
 
 type Line =
   | { readonly type: 'baton-session'; readonly version: number; readonly session: string }
@@ -79,6 +81,11 @@ export async function importSession(store: LogStore, lines: AsyncIterable<string
       await store.restore(session, records, session === root.session ? undefined : { root: root.session })
       isBegun = true
       for (const { name, text } of blobs) await store.blobs.put(session, name, text)
+    }
+    const folded = await foldSession(store, root.session)
+    if (folded) {
+      const { state, history, lastMs } = folded
+      await store.entries.put(root.session, state.pos, createEntry(state, history, lastMs))
     }
   } catch (cause) {
     // The next try would find a part of the tree under these names.

@@ -1,4 +1,4 @@
-// Deliveries of Slack to two servers over one store: the server that has the session takes them, wherever they arrive.
+// Deliveries of Slack to two servers over one store: the server that has the session takes them, whichever gets them.
 import { createNodeListener } from '@baton/server/http'
 import type { FakeMessage } from '@baton/testing/fake-slack'
 import { BOT_USER } from '@baton/testing/fake-slack'

@@ -1,4 +1,5 @@
 // Passes a delivery on to the server that holds its session. That server checks Slack's signature itself.
+import type { Timers } from '@baton/core/internal'
 import { isBatonError } from '@baton/core/internal'
 
 /** Returns the other server's answer; undefined if `cause` names no server, or it did not take the delivery. Never rejects. */
@@ -13,24 +14,29 @@ const ANSWER_MS = 2000
 export function createPassOn(
   { headers, url }: Pick<Request, 'headers' | 'url'>,
   body: Uint8Array<ArrayBuffer>,
+  timers: Timers,
 ): PassOn {
   return async (cause) => {
     const holder = headers.has(PASSED) ? undefined : findHolder(cause)
     if (!holder) return undefined
     const sent = Object.fromEntries(HEADERS.map((name) => [name, headers.get(name) ?? '']))
+    const late = new AbortController()
+    const stop = timers.start(ANSWER_MS, () => late.abort())
     try {
       const answer = await fetch(new URL(new URL(url).pathname, holder), {
         method: 'POST',
         headers: { ...sent, [PASSED]: '1' },
         body,
         redirect: 'error',
-        signal: AbortSignal.timeout(ANSWER_MS),
+        signal: late.signal,
       })
       const type = answer.headers.get('content-type')
       const text = await answer.text()
       return answer.ok ? new Response(text, { headers: type === null ? {} : { 'content-type': type } }) : undefined
     } catch {
       return undefined
+    } finally {
+      stop()
     }
   }
 }

@@ -32,11 +32,8 @@ export function createButtonSeal(secrets: readonly string[]): ButtonSeal {
       const text = new TextEncoder().encode(JSON.stringify({ session, approvalId, owner, digest }))
       const [key] = keys
       if (!key) throw new Error('there is no secret')
-      const body = new Uint8Array(await crypto.subtle.encrypt({ name: 'AES-GCM', iv: nonce }, await key, text))
-      const bytes = new Uint8Array(nonce.length + body.length)
-      bytes.set(nonce)
-      bytes.set(body, nonce.length)
-      return Buffer.from(bytes).toString('base64url')
+      const body = await crypto.subtle.encrypt({ name: 'AES-GCM', iv: nonce }, await key, text)
+      return Buffer.concat([nonce, new Uint8Array(body)]).toString('base64url')
     },
     open: async (value) => {
       const bytes = new Uint8Array(Buffer.from(value, 'base64url'))

@@ -1,8 +1,9 @@
 // Messages of people to the app: a thread is a session of the person who began it. A message is accepted before Slack is
 // answered, under an id made from its place, so a repeated delivery is the same input, after a restart too.
-import type { Agent, Host, JsonObject, Principal, SessionDirectory } from '@baton/core/internal'
+import type { Agent, Host, JsonObject, Principal, SessionDirectory, Timers } from '@baton/core/internal'
 import { frontOf, isBatonError, isJsonObject } from '@baton/core/internal'
 import { describeThrown } from '@baton/runtime'
+import { beforeAck } from './acknowledge.ts'
 import type { PassOn } from './pass-on.ts'
 import { readText } from './read-text.ts'
 import { escape } from './request-message.ts'
@@ -16,11 +17,10 @@ export interface EventsOptions {
   readonly principalOf: PrincipalOf
   readonly agent: string | Agent | undefined
   readonly passOn: PassOn
+  readonly timers: Timers
   readonly later: (what: string, work: Promise<unknown>) => void
 }
 
-/** Milliseconds until Slack is answered, of the 3,000 that it waits. After them it delivers again. */
-const ACK_MS = 2500
 /** Refusals that a repeated delivery may change. */
 const PASSING: ReadonlySet<string> = new Set([
   'session_held',
@@ -51,11 +51,8 @@ export async function answerEvent(options: EventsOptions, body: JsonObject): Pro
   if (!message) return new Response('')
   const accepting = acceptMessage(options, message)
   options.later('a message', accepting)
-  const late = AbortSignal.timeout(ACK_MS)
-  const ended = new Promise<'again'>((resolve) => {
-    late.addEventListener('abort', () => resolve('again'))
-  })
-  const outcome = await Promise.race([accepting.catch(() => 'again' as const), ended])
+  const accepted = accepting.catch(() => 'again' as const)
+  const outcome = await beforeAck(options.timers, accepted, 'again' as const) // then Slack delivers it again
   return new Response('', { status: outcome === 'again' ? 503 : 200 })
 }
 

@@ -1,8 +1,9 @@
 // Clicks and submitted views: who clicked is the decider, and the host decides whether they may. Slack is answered first, and
 // hears of everything else by its Web API.
-import type { Host, JsonObject, Principal, SessionDirectory } from '@baton/core/internal'
+import type { Host, JsonObject, Principal, SessionDirectory, Timers } from '@baton/core/internal'
 import { isBatonError, isJsonObject, parseJson } from '@baton/core/internal'
 import { describeThrown } from '@baton/runtime'
+import { beforeAck } from './acknowledge.ts'
 import type { PassOn } from './pass-on.ts'
 import { readText } from './read-text.ts'
 import type { SlackAction } from './request-message.ts'
@@ -21,12 +22,10 @@ export interface InteractivityOptions {
   readonly principalOf: PrincipalOf
   readonly mention: (principal: string) => JsonObject
   readonly passOn: PassOn
+  readonly timers: Timers
   /** Runs work that follows the answer to Slack. */
   readonly later: (what: string, work: Promise<unknown>) => void
 }
-
-/** Milliseconds until Slack is answered, of the 3,000 that it waits. */
-const ACK_MS = 2500
 
 /** Place of a message, and who sees the answer. */
 interface Place {
@@ -42,7 +41,7 @@ export async function answerInteraction(options: InteractivityOptions, payload: 
   if (payload['type'] === 'view_submission') return await answerView(options, payload, user)
   if (payload['type'] === 'block_actions') {
     const click = readClick(payload, user)
-    if (click) options.later('a click', handleClick(options, click))
+    if (click) options.later('a click', answerClick(options, click))
   }
   return new Response('')
 }
@@ -55,6 +54,16 @@ interface Click {
   /** The message as the person saw it. */
   readonly blocks: readonly JsonObject[]
   readonly text: string
+}
+
+async function answerClick(options: InteractivityOptions, click: Click): Promise<void> {
+  try {
+    await handleClick(options, click)
+  } catch (cause) {
+    const words = 'This click could not be handled now. Try again, or decide it where the agent runs.'
+    await whisper(options.api, click.place, words).catch(() => {}) // the cause is reported
+    throw cause
+  }
 }
 
 async function handleClick(options: InteractivityOptions, click: Click): Promise<void> {
@@ -141,24 +150,15 @@ async function answerView(options: InteractivityOptions, { view }: JsonObject, u
   const edit = isJsonObject(view) && view['callback_id'] === ACTIONS.edit ? readEdit(view) : undefined
   if (!edit) return new Response('')
   const sealed = await options.seal.open(edit.value)
-  const by = await options.principalOf(user)
   if (!sealed) return showIssue('This view is not valid any more. Open it again.')
-  if (!by) return showIssue('You are not known here, so nothing was decided.')
   const input = parseJson(edit.arguments)
   if (!input.ok || !isJsonObject(input.value)) return showIssue('This is not a JSON object.')
-  const decision = { input: input.value, note: edit.note }
-  const deciding = decideEdit(options, sealed, { by, ...decision })
-  const late = AbortSignal.timeout(ACK_MS)
-  const first = await Promise.race([
-    deciding,
-    new Promise<'late'>((resolve) => {
-      late.addEventListener('abort', () => resolve('late'))
-    }),
-  ])
+  const deciding = decideEdit(options, sealed, { user, input: input.value, note: edit.note })
+  const first = await beforeAck(options.timers, deciding, 'late' as const)
   if (first instanceof Response) return first
-  if (first !== 'late') return first === undefined ? new Response('') : showIssue(first)
-  const telling = deciding.then(async (issue) => {
-    if (typeof issue === 'string') await whisper(options.api, { ...edit.place, user }, escape(issue))
+  if (first !== 'late') return first === undefined ? new Response('') : showIssue(first.issue)
+  const telling = deciding.then(async (told) => {
+    if (told && 'issue' in told) await whisper(options.api, { ...edit.place, user }, escape(told.issue))
   })
   options.later('an edit', telling)
   return new Response('')
@@ -166,16 +166,22 @@ async function answerView(options: InteractivityOptions, { view }: JsonObject, u
 
 /** Returns why it was not decided, or what the server answered that has the session. Never rejects. */
 async function decideEdit(
-  { host, passOn }: InteractivityOptions,
+  { host, passOn, principalOf }: InteractivityOptions,
   sealed: Sealed,
-  { by, input, note }: { readonly by: Principal; readonly input: JsonObject; readonly note: string },
-): Promise<string | Response | undefined> {
+  { user, input, note }: { readonly user: SlackUser; readonly input: JsonObject; readonly note: string },
+): Promise<{ readonly issue: string } | Response | undefined> {
   const { session, approvalId } = sealed
   try {
-    await host.decide(session, { approvalId, decision: 'edit', input, ...(note !== '' && { note }) }, { by })
-    return undefined
+    const by = await principalOf(user)
+    if (!by) return { issue: 'You are not known here, so nothing was decided.' }
+    try {
+      await host.decide(session, { approvalId, decision: 'edit', input, ...(note !== '' && { note }) }, { by })
+      return undefined
+    } catch (cause) {
+      return (await passOn(cause)) ?? { issue: await explain(host, { sealed, by, cause }) }
+    }
   } catch (cause) {
-    return (await passOn(cause)) ?? (await explain(host, { sealed, by, cause }).catch(describeThrown))
+    return { issue: `Nothing was decided: ${describeThrown(cause)}` }
   }
 }
 

@@ -24,11 +24,8 @@ export async function isSigned({ headers, body, keys, nowMs }: Delivery): Promis
   const [, hex = ''] = /^v0=([0-9a-f]{64})$/.exec(headers.get('x-slack-signature') ?? '') ?? []
   if (!/^\d{1,12}$/.test(timestamp) || hex === '') return false
   if (Math.abs(nowMs / 1000 - Number(timestamp)) > TOLERANCE_S) return false
-  const signature = Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16))
-  const start = new TextEncoder().encode(`v0:${timestamp}:`)
-  const signed = new Uint8Array(start.length + body.length)
-  signed.set(start)
-  signed.set(body, start.length)
+  const signature = Buffer.from(hex, 'hex')
+  const signed = Buffer.concat([Buffer.from(`v0:${timestamp}:`), body])
   for (const key of keys) if (await crypto.subtle.verify('HMAC', key, signature, signed)) return true
   return false
 }

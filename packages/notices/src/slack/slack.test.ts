@@ -1,5 +1,7 @@
 // Approvals in Slack, at a strict fake: messages, deciders, clicks and edits.
+import { SYSTEM_TIME } from '@baton/runtime'
 import { afterEach, expect, test } from 'vitest'
+import type { SlackOptions } from './slack.ts'
 import { createSlack } from './slack.ts'
 import { createSlackApi } from './slack-api.ts'
 import {
@@ -84,6 +86,47 @@ test('a person whom the program does not know decides nothing, whatever the chan
   expect(await world.session.approvals()).toHaveLength(1)
 })
 
+test('Slack is answered in time while a person is looked up, who hears later what became of it', async () => {
+  const timers = createHeldTimers()
+  let isFound = true
+  const principalOf: SlackOptions['principalOf'] = () => (isFound ? { id: MANAGER_ID } : new Promise(() => {}))
+  const world = await ask({ slack: { principalOf, timers } })
+  const { message, deliveries, fake, session } = world
+  await deliveries.click(message, 'Edit', { user: MANAGER })
+  await expect.poll(() => fake.views.length).toBe(1)
+  isFound = false
+  const arguments40 = { 'baton.arguments': '{"euros":40,"to":"Acme"}', 'baton.note': '' }
+  const submitted = deliveries.submit(arguments40, { user: MANAGER })
+  await expect.poll(() => timers.waits()).toEqual([2500, 10_000])
+  timers.pass(2500)
+  expect(await submitted).toBeUndefined()
+  timers.pass(10_000)
+  await expect.poll(() => whispers(world).join()).toMatch(/Nothing was decided: .*principalOf took more than 10000 ms/)
+  expect((await deliveries.click(message, 'Approve', { user: MANAGER })).status).toBe(200)
+  await expect.poll(() => timers.waits()).toEqual([10_000])
+  timers.pass(10_000)
+  await expect.poll(() => whispers(world).length).toBe(2)
+  expect(whispers(world)[1]).toContain('This click could not be handled now.')
+  expect(world.warnings.join()).toContain('principalOf took more than 10000 ms')
+  expect(await session.approvals()).toHaveLength(1)
+})
+
+/** Timers that wait until a test lets them pass. */
+function createHeldTimers() {
+  const waiting = new Map<object, { readonly delayMs: number; readonly callback: () => void }>()
+  return {
+    start: (delayMs: number, callback: () => void): (() => void) => {
+      const key = {}
+      waiting.set(key, { delayMs, callback })
+      return () => void waiting.delete(key)
+    },
+    waits: () => [...waiting.values()].map(({ delayMs }) => delayMs).toSorted((one, other) => one - other),
+    pass: (upToMs: number): void => {
+      for (const [key, { delayMs, callback }] of waiting) if (delayMs <= upToMs && waiting.delete(key)) callback()
+    },
+  }
+}
+
 test('arguments are edited in a view, which shows what is wrong with them', async () => {
   const { message, deliveries, turn, paid, fake, session } = await ask()
   const by = { user: MANAGER }
@@ -151,6 +194,7 @@ test('what Slack refuses is tried again after seconds and minutes first, because
 test('while Slack limits a method, no session calls it', async () => {
   const calls: string[] = []
   const api = createSlackApi({
+    ...SYSTEM_TIME,
     botToken: BOT_TOKEN,
     apiUrl: 'https://slack.example/api/',
     fetch: async (url, init) => {

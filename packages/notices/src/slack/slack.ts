@@ -1,8 +1,8 @@
 // Slack for a host: a destination of its notices, and the handler of what Slack sends. Both work in any process of the app:
 // what they have to remember is in the host's store, in Slack's messages, or sealed in a button.
-import type { Agent, JsonObject, Logger, NoticeDestination, WaitingApproval } from '@baton/core/internal'
+import type { Agent, Clock, JsonObject, Logger, NoticeDestination, Timers, WaitingApproval } from '@baton/core/internal'
 import { BatonError, checkFields, checkKinds, describeValue, isJsonObject, parseJson } from '@baton/core/internal'
-import { describeThrown } from '@baton/runtime'
+import { describeThrown, SYSTEM_TIME, within } from '@baton/runtime'
 import { createPassOn } from './pass-on.ts'
 import { createButtonSeal } from './sealed-button.ts'
 import type { SlackApi } from './slack-api.ts'
@@ -28,8 +28,8 @@ export interface SlackOptions {
    */
   readonly channel?: string | ((request: WaitingApproval) => string | SlackPlace | undefined)
   /**
-   * The principal of a person of Slack, for decisions and messages; undefined: the person may do nothing. By default
-   * `slack:TEAM:USER`.
+   * The principal of a person of Slack, for decisions and messages; undefined: the person may do nothing. After 10 seconds it
+   * counts as failed. By default `slack:TEAM:USER`.
    */
   readonly principalOf?: PrincipalOf
   /** The user of Slack behind a principal, to mention. By default that of `slack:TEAM:USER`. */
@@ -43,12 +43,16 @@ export interface SlackOptions {
    * is open for minutes.
    */
   readonly retriesMs?: readonly number[]
-  /** Hears of clicks that could not be answered. */
+  /** Gets a warning for each message, click and edit that could not be handled. */
   readonly log?: Pick<Logger, 'warn'>
   /** Address of the Web API. Default: `https://slack.com/api/`. */
   readonly apiUrl?: string
   /** Default: the platform's. */
   readonly fetch?: typeof fetch
+  /** Default: the platform's. */
+  readonly clock?: Clock
+  /** Default: the platform's. */
+  readonly timers?: Timers
 }
 
 /** Slack for one host. */
@@ -74,8 +78,12 @@ const KINDS = {
   log: 'an object',
   apiUrl: 'text',
   fetch: 'a function',
+  clock: 'an object',
+  timers: 'an object',
 } as const
 const BODY_BYTES = 1_048_576
+/** Milliseconds for `principalOf`. */
+const IDENTITY_MS = 10_000
 const RETRIES_MS = [5000, 15_000, 60_000, 120_000, 300_000, 1_800_000, 7_200_000, 18_000_000, 36_000_000]
 const SECRETS_MAX = 4
 
@@ -86,6 +94,7 @@ export function createSlack(options: SlackOptions): Slack {
   checkKinds(options, { ...what, kinds: KINDS })
   const { botToken, name = 'slack', retriesMs = RETRIES_MS, channel, userOf = userOfPrincipal } = options
   const { apiUrl = 'https://slack.com/api/', fetch: send = fetch } = options
+  const { clock = SYSTEM_TIME.clock, timers = SYSTEM_TIME.timers } = options
   if (typeof botToken !== 'string' || !/^xox[a-z]-[\x21-\x7e]+$/.test(botToken))
     throw wrong('botToken must be the token of the app’s bot, "xoxb-…"')
   const secrets = [options.signingSecret].flat()
@@ -97,7 +106,7 @@ export function createSlack(options: SlackOptions): Slack {
     throw wrong(`signingSecret must be 1 to ${SECRETS_MAX} signing secrets of at least 16 characters`)
   if (channel !== undefined && typeof channel !== 'string' && typeof channel !== 'function')
     throw wrong(`channel must be the id of a channel or a function, not ${describeValue(channel)}`)
-  const api = createSlackApi({ botToken, apiUrl, fetch: send })
+  const api = createSlackApi({ botToken, apiUrl, fetch: send, clock, timers })
   const seal = createButtonSeal(secrets)
   const threads = createThreadNames(secrets)
   const mentionOf = (principal: string): JsonObject => mention(userOf(principal), principal)
@@ -116,7 +125,7 @@ export function createSlack(options: SlackOptions): Slack {
     }),
     handler: (host) => {
       demandHost(host)
-      return createSlackHandler({ ...options, host, api, seal, threads, mention: mentionOf, secrets })
+      return createSlackHandler({ ...options, host, api, seal, threads, mention: mentionOf, secrets, clock, timers })
     },
   }
 }
@@ -128,6 +137,8 @@ interface HandlerOptions extends Pick<SlackOptions, 'principalOf' | 'agent' | 'l
   readonly threads: ThreadNames
   readonly mention: (principal: string) => JsonObject
   readonly secrets: readonly string[]
+  readonly clock: Clock
+  readonly timers: Timers
 }
 
 /** Without a host, every click would fail. */
@@ -141,7 +152,7 @@ function demandHost(host: unknown): void {
 }
 
 function createSlackHandler(init: HandlerOptions): (request: Request) => Promise<Response> {
-  const { principalOf = principalOfUser, log, secrets, host, agent } = init
+  const { principalOf = principalOfUser, log, secrets, host, agent, clock, timers } = init
   const keys = Promise.all(secrets.map(importSlackKey))
   keys.catch(() => {}) // the first delivery reports it
   const later = (what: string, work: Promise<unknown>): void => {
@@ -149,7 +160,11 @@ function createSlackHandler(init: HandlerOptions): (request: Request) => Promise
       log?.warn(`${what} of Slack could not be answered`, { cause: describeThrown(cause) }),
     )
   }
-  const parts = { ...init, principalOf, later, agent, host }
+  const error = (): BatonError =>
+    new BatonError({ code: 'keys_unavailable', message: `principalOf took more than ${IDENTITY_MS} ms` })
+  const findPrincipal: PrincipalOf = (user) =>
+    within(timers, { timeoutMs: IDENTITY_MS, error }, (async () => await principalOf(user))())
+  const parts = { ...init, principalOf: findPrincipal, later, agent, host }
   return async (request) => {
     const [, kind] = /\/slack\/(events|interactivity)$/.exec(new URL(request.url).pathname) ?? []
     if (kind === undefined) return new Response('', { status: 404 })
@@ -157,12 +172,12 @@ function createSlackHandler(init: HandlerOptions): (request: Request) => Promise
     const body = await readBody(request)
     if (!body) return new Response('', { status: 413 })
     const { headers } = request
-    if (!(await isSigned({ headers, body, keys: await keys, nowMs: Date.now() })))
+    if (!(await isSigned({ headers, body, keys: await keys, nowMs: clock.nowMs() })))
       return new Response('', { status: 401 })
     const text = new TextDecoder().decode(body)
     const parsed = parseJson(kind === 'events' ? text : (new URLSearchParams(text).get('payload') ?? ''))
     if (!parsed.ok || !isJsonObject(parsed.value)) return new Response('', { status: 400 })
-    const answering = { ...parts, passOn: createPassOn(request, body) }
+    const answering = { ...parts, passOn: createPassOn(request, body, timers) }
     return await (kind === 'events' ? answerEvent : answerInteraction)(answering, parsed.value)
   }
 }

@@ -1,8 +1,8 @@
 // A destination of notices that takes them as webhooks, signed as Standard Webhooks says (spec of 2026-08-17). The host's
 // outbox decides when each is sent; this makes one attempt.
-import type { NoticeDestination, NoticeFailure } from '@baton/core/internal'
+import type { Clock, NoticeDestination, NoticeFailure } from '@baton/core/internal'
 import { BatonError, checkFields, checkKinds, describeValue } from '@baton/core/internal'
-import { decodeWebhookSecret, importWebhookKey, signWebhook } from '@baton/runtime'
+import { decodeWebhookSecret, importWebhookKey, signWebhook, SYSTEM_TIME } from '@baton/runtime'
 import { createGuardedFetch } from '@baton/tools/guard'
 import { readRetryAfter } from '../shared/retry-after.ts'
 
@@ -24,6 +24,8 @@ export interface WebhookOptions extends Pick<NoticeDestination, 'types' | 'retri
   readonly allow?: readonly string[]
   /** Sends the request, instead of a fetch that reaches public addresses alone. It must not follow redirects. */
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>
+  /** Default: the platform's. */
+  readonly clock?: Clock
 }
 
 const KINDS = {
@@ -35,6 +37,7 @@ const KINDS = {
   timeoutMs: undefined,
   allow: 'an array',
   fetch: 'a function',
+  clock: 'an object',
 } as const
 const SECRETS_MAX = 4
 
@@ -48,7 +51,7 @@ export function webhook(options: WebhookOptions): NoticeDestination {
   const what = { what: 'webhook', code: 'invalid_option' } as const
   checkFields(options, { ...what, fields: new Set(Object.keys(KINDS)) })
   checkKinds(options, { ...what, kinds: KINDS })
-  const { url, secret, name = 'webhook', types, retriesMs, timeoutMs, allow = [] } = options
+  const { url, secret, name = 'webhook', types, retriesMs, timeoutMs, allow = [], clock = SYSTEM_TIME.clock } = options
   checkUrl(url)
   const secrets = [secret].flat()
   if (secrets.length === 0 || secrets.length > SECRETS_MAX)
@@ -64,7 +67,7 @@ export function webhook(options: WebhookOptions): NoticeDestination {
     send: async ({ id, ...body }, { signal }) => {
       const text = JSON.stringify(body)
       const signed = await Promise.all(
-        keys.map(async (key) => await signWebhook(await key, { id, atMs: Date.now(), body: text })),
+        keys.map(async (key) => await signWebhook(await key, { id, atMs: clock.nowMs(), body: text })),
       )
       const headers = {
         ...signed[0],
@@ -72,16 +75,17 @@ export function webhook(options: WebhookOptions): NoticeDestination {
         'content-type': 'application/json',
         'user-agent': 'baton',
       }
-      return await readAnswer(await send(url, { method: 'POST', headers, body: text, redirect: 'manual', signal }))
+      const answer = await send(url, { method: 'POST', headers, body: text, redirect: 'manual', signal })
+      return await readAnswer(answer, clock.nowMs())
     },
   }
 }
 
-async function readAnswer(answer: Response): Promise<NoticeFailure | undefined> {
+async function readAnswer(answer: Response, nowMs: number): Promise<NoticeFailure | undefined> {
   const { status, headers } = answer
   await answer.body?.cancel().catch(() => {}) // its status says all
   if (status >= 200 && status < 300) return undefined
-  const retryAfterMs = status === 429 || status === 503 ? readRetryAfter(headers.get('retry-after')) : undefined
+  const retryAfterMs = status === 429 || status === 503 ? readRetryAfter(headers.get('retry-after'), nowMs) : undefined
   const kind = status >= 300 && status < 400 ? ', a redirect, which is not followed' : ''
   return {
     message: `it answered ${status}${kind}`,

@@ -1,5 +1,5 @@
-// A page of a list, live: read again when it is said to have changed, and from time to time, because other processes
-// change it too. Each page that differs from the one before is given once; a slow reader gets the newest.
+// Watches one page of a list. Reads it again when a change is reported, and from time to time, because other processes
+// change it too. Yields each page that differs from the previous one; a slow reader gets the newest.
 import type { Timers } from '@baton/core/internal'
 
 export interface PageWatcherOptions<Page> {
@@ -7,7 +7,7 @@ export interface PageWatcherOptions<Page> {
   /** Milliseconds between two looks, unless a change is reported. */
   readonly everyMs: number
   readonly read: () => Promise<Page>
-  /** Called when a read failed after one that succeeded; the next look reads again. */
+  /** Called for the first of several failures in a row; each look tries again. */
   readonly onFailure: (cause: unknown) => void
   readonly onEnd: () => void
 }
@@ -28,7 +28,7 @@ export class PageWatcher<Page> implements AsyncIterable<Page>, AsyncIterator<Pag
     return this
   }
 
-  /** The page may have changed. */
+  /** Reads the page again, because it may have changed. */
   look(): void {
     this.#isDue = true
     this.#wake?.()

@@ -17,7 +17,7 @@ import { BatonError, isBatonError } from '@baton/core/internal'
 import type { FactOf, History, State } from '@baton/core/machine'
 import { describeThrown } from '../describe-thrown.ts'
 import type { EntryBody } from './session-entry.ts'
-import { createEntry, describeSession, listWaiting, readEntry } from './session-entry.ts'
+import { APPROVALS_MAX, createEntry, cutArguments, describeSession, listWaiting, readEntry } from './session-entry.ts'
 import type { FindEntries } from './session-list.ts'
 import { checkQuery, isMeant, queryApprovals, querySessions } from './session-list.ts'
 import { PageWatcher } from './page-watcher.ts'
@@ -169,7 +169,10 @@ export class Directory {
     const { session } = query
     if (session === undefined) return await queryApprovals(this.#find, query, nowMs)
     const text = await this.#init.store.entries.get(session)
-    const { approvals = [] } = (text === undefined ? undefined : readEntry(text)) ?? {}
+    const { approvals: listed = [] } = (text === undefined ? undefined : readEntry(text)) ?? {}
+    // A full entry may lack some.
+    const folded = listed.length < APPROVALS_MAX ? undefined : await this.#fold({ session, records: -1, lastMs: 0 })
+    const approvals = folded ? cutArguments(listWaiting(folded.state, folded.history)) : listed
     return { approvals: approvals.filter((one) => one.expiresAtMs > nowMs && isMeant(one, query)) }
   }
 

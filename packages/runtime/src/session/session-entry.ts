@@ -17,8 +17,8 @@ import { listApprovals } from './approvals.ts'
 
 /** Characters of all approvals in an entry as JSON; the arguments of further ones are left out. */
 const APPROVALS_CHARS = 262_144
-/** Approvals in an entry; further ones are listed once these are decided. */
-const APPROVALS_MAX = 64
+/** Approvals in an entry; further ones are in lists once these are decided. */
+export const APPROVALS_MAX = 64
 
 export interface EntryBody {
   readonly info: SessionInfo
@@ -45,7 +45,7 @@ export const LISTS = {
  */
 export function createEntry(state: State, history: History, lastMs: number, placedMs = lastMs): SessionEntry {
   const info = describeSession(state, lastMs)
-  const approvals = asksForApproval(state) ? bound(listWaiting(state, history)) : []
+  const approvals = asksForApproval(state) ? cutArguments(listWaiting(state, history).slice(0, APPROVALS_MAX)) : []
   return {
     body: JSON.stringify({ info, approvals } satisfies EntryBody),
     places: [...placeSession(info, placedMs), ...placeApprovals(approvals)],
@@ -85,9 +85,10 @@ export function readEntry(body: string): EntryBody | undefined {
 }
 
 export function describeSession(state: State, lastMs: number): SessionInfo {
-  const { session: id, agent, title, meta, createdMs } = state
-  const principal = { id: state.principal }
-  return { id, agent, principal, ...(title !== null && { title }), meta, ...readActivity(state), createdMs, lastMs }
+  const { session: id, agent, title, meta, createdMs, turn, lastTurn } = state
+  const about = { id, agent, principal: { id: state.principal }, ...(title !== null && { title }), meta }
+  const code = turn === null ? lastTurn?.error : undefined
+  return { ...about, ...readActivity(state), ...(code !== undefined && { error: { code } }), createdMs, lastMs }
 }
 
 /** Whether it has approvals, whose arguments are in the history. */
@@ -152,9 +153,9 @@ function isWorking(call: Call): boolean {
 }
 
 /** Leaves out the arguments and differences that have no room. */
-function bound(approvals: readonly WaitingApproval[]): readonly WaitingApproval[] {
+export function cutArguments(approvals: readonly WaitingApproval[]): readonly WaitingApproval[] {
   let left = APPROVALS_CHARS
-  return approvals.slice(0, APPROVALS_MAX).map((one) => {
+  return approvals.map((one) => {
     const chars = JSON.stringify(one).length
     if (chars <= left) {
       left -= chars

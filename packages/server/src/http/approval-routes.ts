@@ -1,22 +1,14 @@
 // The inbox over HTTP: requests that the caller may decide in sessions of all owners, and the decisions. The caller reads a
 // conversation only if the deciders of its request may.
-import type {
-  ApprovalPage,
-  ApprovalQuery,
-  Decision,
-  FrontSession,
-  JsonObject,
-  WaitingApproval,
-} from '@baton/core/internal'
+import type { ApprovalPage, ApprovalQuery, Decision, FrontSession, WaitingApproval } from '@baton/core/internal'
 import { BatonError } from '@baton/core/internal'
-import { describeThrown } from '@baton/runtime'
-import { startExpiry } from '../shared/server-world.ts'
-import { answerEvents, encodeEvent } from './event-response.ts'
+import { encodeEvent } from './event-response.ts'
 import type { Call, HandlerParts } from './handler-parts.ts'
-import { answerJson, answerJsonText, answerRefusal } from './http-errors.ts'
+import { answerJson, answerRefusal, answerView } from './http-errors.ts'
+import { answerLive } from './live-answer.ts'
 import { refuseHidden } from './operator-powers.ts'
 import { openFor } from './operators.ts'
-import { readFlag, readNumber, readObjectBody } from './requests.ts'
+import { readFlag, readNumber, readObjectBody, readWords } from './requests.ts'
 import { createInvalid } from './ui-messages.ts'
 
 /** Methods of an address below `/approvals`; none if it does not exist. */
@@ -126,72 +118,29 @@ async function showMessages(parts: HandlerParts, call: Call, found: WaitingAppro
 
 /** Streams the first page, now and whenever it changes. */
 function watchInbox(parts: HandlerParts, call: Call): Response {
-  const { host, world, limits } = parts
+  const { host } = parts
   if (!host.watchApprovals) return answerRefusal(501, 'invalid_option', 'this host has no inbox')
   const { cursor, ...query } = readQuery(call)
   if (cursor !== undefined) throw createInvalid('an event stream has the first page; leave cursor out')
   const pages = host.watchApprovals(query)[Symbol.asyncIterator]()
-  let release: () => void
-  try {
-    release = parts.quotas.holdStream(call.reader)
-  } catch (cause) {
-    void pages.return?.()
-    throw cause
-  }
-  const leave = (): void => void pages.return?.()
-  return answerEvents({
-    ...limits,
-    timers: world.timers,
-    headers: {},
-    run: async (writer) => {
-      writer.left.then(leave).catch(() => {})
-      // The client authenticates again when it reconnects.
-      const stopExpiry = startExpiry(world, call.expiresAtMs, leave)
-      try {
-        for (let next = await pages.next(); next.done !== true; next = await pages.next()) {
-          const page: ApprovalPage = next.value
-          writer.write(encodeEvent(call.write(asJson(page))))
-          const room = writer.waitForRoom()
-          if (room) await room
-        }
-      } catch (cause) {
-        world.log.warn('an inbox was interrupted', { cause: describeThrown(cause) })
-      } finally {
-        stopExpiry()
-        release()
-      }
+  return answerLive<ApprovalPage>(parts, call, {
+    next: async () => {
+      const { done, value } = await pages.next()
+      return done === true ? undefined : [value]
     },
+    encode: (page) => encodeEvent(call.write(page)),
+    leave: () => void pages.return?.(),
   })
 }
 
 /** The caller's requests to decide; with `asked=true` those of the caller's own sessions, whoever decides them. */
 function readQuery({ url, principal, powers }: Call): ApprovalQuery {
-  const read = (name: string): string | undefined => url.searchParams.get(name) ?? undefined
-  const [agent, tool, order, cursor, limit] = [
-    read('agent'),
-    read('tool'),
-    read('order'),
-    read('cursor'),
-    readNumber(url, 'limit'),
-  ]
+  const limit = readNumber(url, 'limit')
   const isOperator = powers.has('see') || powers.has('decide')
-  const asked = read('asked') ?? 'false'
-  if (asked !== 'true' && asked !== 'false') throw createInvalid('asked must be true or false')
+  const whose = readFlag(url, 'asked') ? { principal } : { decider: principal }
   return {
-    ...(isOperator && readFlag(url, 'all') ? {} : asked === 'true' ? { principal } : { decider: principal }),
-    ...(agent !== undefined && { agent }),
-    ...(tool !== undefined && { tool }),
-    ...(order !== undefined && { order: order as NonNullable<ApprovalQuery['order']> }), // the host checks it
-    ...(cursor !== undefined && { cursor }),
+    ...(isOperator && readFlag(url, 'all') ? {} : whose),
+    ...readWords(url, ['agent', 'tool', 'order', 'cursor']), // the host checks them
     ...(limit !== undefined && { limit }),
   }
-}
-
-function answerView({ write }: Call, view: object): Response {
-  return answerJsonText(200, write(asJson(view)))
-}
-
-/** Views are plain data. */
-function asJson(view: object): JsonObject {
-  return view as JsonObject
 }

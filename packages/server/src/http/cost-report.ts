@@ -1,6 +1,6 @@
 // The costs of a period, its slow tools, and its failures: counted from the logs, which have every step,
 // call and failure. The report says how much it has read, and what it left out.
-import type { JsonObject, SessionInfo, SessionQuery, Usage } from '@baton/core/internal'
+import type { SessionInfo, SessionQuery, Usage } from '@baton/core/internal'
 import type { Fact, SessionRecord } from '@baton/core/machine'
 import type { Call, HandlerParts } from './handler-parts.ts'
 import { answerJsonText, answerRefusal } from './http-errors.ts'
@@ -22,35 +22,56 @@ const MESSAGE_CHARS = 500
 /** Durations of one tool that are kept for its median; later ones still count. */
 const DURATIONS_MAX = 10_000
 
-interface Row {
+export interface Costs extends CostTables {
+  readonly fromMs: number
+  readonly toMs: number
+  readonly sessionsRead: number
+  /** Sessions of the period that were not read. */
+  readonly sessionsLeft: number
+  /** There are more of them than were counted. */
+  readonly more: boolean
+  /** A table was full, or the records of a log exceeded the limit. */
+  readonly cut: boolean
+}
+
+interface CostTables {
+  readonly rows: readonly CostRow[]
+  readonly tools: readonly ToolCost[]
+  readonly failures: readonly FailureCount[]
+  /** Single failures, the newest first; at most 500. */
+  readonly failed: readonly Failed[]
+}
+
+export interface CostRow {
   readonly day: string
   readonly agent: string
   readonly model: string
-  steps: number
-  inputTokens: number
-  outputTokens: number
-  cachedTokens: number
-  /** Absent until a step with a price was counted. */
-  costMicros?: number
+  readonly steps: number
+  readonly inputTokens: number
+  readonly outputTokens: number
+  readonly cachedTokens: number
+  /** Millionths of a US dollar; absent until a step with a price was counted. */
+  readonly costMicros?: number
 }
 
-interface ToolRow {
+export interface ToolCost {
   readonly name: string
   readonly agent: string
-  calls: number
-  failed: number
-  readonly ms: number[]
+  readonly calls: number
+  readonly failed: number
+  /** Milliseconds; absent if none has ended. */
+  readonly ms?: { readonly median: number; readonly p95: number; readonly max: number } | undefined
 }
 
-interface FailureRow {
+export interface FailureCount {
   readonly code: string
   readonly tool?: string
-  count: number
+  readonly count: number
   readonly example: { readonly session: string; readonly callId?: string }
 }
 
 /** One failure: a turn that failed, or a call without a result. */
-interface Failed {
+export interface Failed {
   readonly atMs: number
   readonly session: string
   readonly principal: string
@@ -63,11 +84,15 @@ interface Failed {
   readonly path?: readonly string[]
 }
 
+type Mutable<Counted> = { -readonly [Field in keyof Counted]: Counted[Field] }
+
+interface CountedTool extends Mutable<Omit<ToolCost, 'ms'>> {
+  readonly ms: number[]
+}
+
 interface CostRange {
   readonly fromMs: number
   readonly toMs: number
-  /** Records that the report reads. Default: 500,000. */
-  readonly recordsMax?: number
 }
 
 /** A session whose log is counted. */
@@ -79,12 +104,12 @@ interface Counted {
 
 export class CostReport {
   readonly #range: CostRange
-  readonly #rows = new Map<string, Row>()
-  readonly #tools = new Map<string, ToolRow>()
-  readonly #failures = new Map<string, FailureRow>()
+  readonly #rows = new Map<string, Mutable<CostRow>>()
+  readonly #tools = new Map<string, CountedTool>()
+  readonly #failures = new Map<string, Mutable<FailureCount>>()
   readonly #failed: Failed[] = []
   records = 0
-  /** Whether a table had no room for another row, or a log was not read to its end. */
+  /** Whether a table was full, or the records of a log exceeded the limit. */
   isCut = false
 
   constructor(range: CostRange) {
@@ -95,9 +120,8 @@ export class CostReport {
   async add(session: Counted, log: AsyncIterable<SessionRecord>): Promise<boolean> {
     const counting: Counting = { session, agent: '', calls: new Map() }
     let hasChildren = false
-    const { recordsMax = RECORDS_MAX } = this.#range
     for await (const record of log) {
-      if (this.records >= recordsMax) {
+      if (this.records >= RECORDS_MAX) {
         this.isCut = true
         break
       }
@@ -113,7 +137,7 @@ export class CostReport {
     return hasChildren
   }
 
-  view() {
+  view(): CostTables {
     const rows = [...this.#rows.values()].toSorted((one, other) => (one.day < other.day ? 1 : -1))
     const tools = [...this.#tools.values()].map(({ ms, ...row }) => ({ ...row, ms: summarise(ms) }))
     const failures = [...this.#failures.values()].toSorted((one, other) => other.count - one.count)
@@ -167,8 +191,8 @@ export class CostReport {
   ): void {
     const day = new Date(atMs).toISOString().slice(0, 10)
     const model = fact.model ?? 'summary'
-    const begin = { day, agent, model, steps: 0, inputTokens: 0, outputTokens: 0, cachedTokens: 0 }
-    const row = this.#room(this.#rows, `${day}\n${agent}\n${model}`, (): Row => begin)
+    const begin: Mutable<CostRow> = { day, agent, model, steps: 0, inputTokens: 0, outputTokens: 0, cachedTokens: 0 }
+    const row = this.#room(this.#rows, `${day}\n${agent}\n${model}`, () => begin)
     if (!row) return
     const { inputTokens = 0, outputTokens = 0, cacheReadTokens = 0, costMicros } = fact.usage
     if (fact.type === 'step-finished') row.steps += 1
@@ -190,7 +214,7 @@ export class CostReport {
       this.#failed.push({ atMs, session: id, principal, agent, code, ...said, ...about, ...(path && { path }) })
     const example = { session: id, ...(callId !== undefined && { callId }) }
     const begin = { code, ...(tool !== undefined && { tool }), count: 0, example }
-    const row = this.#room(this.#failures, `${code}\n${tool ?? ''}`, (): FailureRow => begin)
+    const row = this.#room(this.#failures, `${code}\n${tool ?? ''}`, () => begin)
     if (row) row.count += 1
   }
 
@@ -214,7 +238,7 @@ interface Counting {
 }
 
 /** Milliseconds; undefined without a duration. */
-function summarise(ms: readonly number[]): JsonObject | undefined {
+function summarise(ms: readonly number[]): ToolCost['ms'] {
   if (ms.length === 0) return undefined
   const sorted = ms.toSorted((one, other) => one - other)
   const at = (share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
@@ -239,7 +263,7 @@ export async function answerCosts({ host, world }: HandlerParts, call: Call): Pr
   const report = new CostReport({ fromMs, toMs })
   let sessionsRead = 0
   for (const { id, principal } of listed.slice(0, SESSIONS_MAX)) {
-    if (report.records >= RECORDS_MAX) break
+    if (report.records >= RECORDS_MAX || call.request.signal.aborted) break
     const counted = { id, principal: principal.id }
     const hasChildren = await report.add(counted, views.log(id))
     sessionsRead += 1
@@ -247,8 +271,8 @@ export async function answerCosts({ host, world }: HandlerParts, call: Call): Pr
     for (const { path } of await views.children(id)) await report.add({ ...counted, path }, views.log(id, { path }))
   }
   const left = { fromMs, toMs, sessionsRead, sessionsLeft: listed.length - sessionsRead, more, cut: report.isCut }
-  const view = { ...report.view(), ...left }
-  if (format === 'json') return answerJsonText(200, call.write(view as unknown as JsonObject)) // plain data
+  const view: Costs = { ...report.view(), ...left }
+  if (format === 'json') return answerJsonText(200, call.write(view))
   const name = `attachment; filename="costs-${new Date(fromMs).toISOString().slice(0, 10)}.csv"`
   return answerJsonText(200, toCsv(view.rows), {
     'content-type': 'text/csv; charset=utf-8',
@@ -277,7 +301,7 @@ async function listSessions(
 
 const COLUMNS = ['day', 'agent', 'model', 'steps', 'inputTokens', 'outputTokens', 'cachedTokens', 'costMicros'] as const
 
-function toCsv(rows: readonly Row[]): string {
+function toCsv(rows: readonly CostRow[]): string {
   const lines = rows.map((row) => COLUMNS.map((column) => toCell(row[column] ?? '')).join(','))
   return [COLUMNS.join(','), ...lines].map((line) => `${line}\r\n`).join('')
 }

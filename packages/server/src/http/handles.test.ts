@@ -167,3 +167,20 @@ test('a closed socket ends all of its requests', async () => {
   open()
   await expect.poll(left).toEqual({ handles: 0, timers: 0 })
 })
+
+test('a live inbox that finds no room for its stream stops watching', async () => {
+  const host = createHost({ agent: defineAgent({ name: 'a', model: createScriptedModel({ steps: [] }) }) })
+  stops.push(() => host.stop())
+  const watching: AsyncIterator<object>[] = []
+  const watchApprovals: typeof host.watchApprovals = (query) => {
+    const pages = host.watchApprovals(query)
+    watching.push(pages[Symbol.asyncIterator]())
+    return pages
+  }
+  const handler = createHandler({ ...host, watchApprovals }, { limits: { streams: 1 } })
+  const ask = () => handler(new Request('http://localhost/api/approvals', { headers: { accept: 'text/event-stream' } }))
+  const first = await ask()
+  expect([first.status, (await ask()).status]).toEqual([200, 503])
+  expect(await watching[1]?.next()).toMatchObject({ done: true })
+  await first.body?.cancel()
+})

@@ -3,6 +3,7 @@ import type { JsonValue, Logger } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import { describeThrown } from '@baton/runtime'
 import { encodeAppError } from '../shared/app-errors.ts'
+import type { Writer } from './operator-powers.ts'
 
 const STATUSES: Readonly<Record<string, number>> = {
   unauthorized: 403,
@@ -49,6 +50,11 @@ export function answerJsonText(status: number, text: string, headers: Readonly<R
     status,
     headers: { 'content-type': 'application/json', 'cache-control': 'no-store', ...headers },
   })
+}
+
+/** Answers with a view as its caller may see it. */
+export function answerView({ write }: Pick<Writer, 'write'>, view: object): Response {
+  return answerJsonText(200, write(view))
 }
 
 /** Milliseconds to wait before a retry, by code, for transient errors. */

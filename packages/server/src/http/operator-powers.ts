@@ -1,16 +1,16 @@
 // Powers over sessions of all owners, as a server's options give them, and views as their holders see them.
-import type { Decision, JsonValue, Principal } from '@baton/core/internal'
+import type { Decision, Principal } from '@baton/core/internal'
 import { BatonError, describeValue, isJsonObject } from '@baton/core/internal'
 import { encodeAppView } from '../shared/app-errors.ts'
 import type { HostWithSessions } from '../shared/check-options.ts'
 
-const POWERS = ['see', 'decide', 'act', 'export', 'remove'] as const
+export const OPERATOR_POWERS = ['see', 'decide', 'act', 'export', 'remove'] as const
 
 /**
  * A right over sessions of all owners. `see`: lists, conversations, logs and costs. `decide`: approvals, with the owner's
  * right where no deciders are named. `act`: interrupt, cancel, rewind, repeat, continue and copy. `export`; `remove`.
  */
-export type OperatorPower = (typeof POWERS)[number]
+export type OperatorPower = (typeof OPERATOR_POWERS)[number]
 
 /** Returns the powers of an authenticated principal; none for an ordinary client. */
 export type FindPowers = (principal: Principal) => readonly OperatorPower[] | undefined
@@ -25,20 +25,20 @@ export function readPowers(find: FindPowers | undefined, principal: Principal): 
 
 /** Describes the expected value if the given one is not an array of powers; undefined if it is one. */
 export function findPowersIssue(given: unknown): string | undefined {
-  const isPower = (one: unknown): boolean => POWERS.some((power) => power === one)
-  if (!Array.isArray(given)) return `an array of the powers ${POWERS.join(', ')}, not ${describeValue(given)}`
+  const isPower = (one: unknown): boolean => OPERATOR_POWERS.some((power) => power === one)
+  if (!Array.isArray(given)) return `an array of the powers ${OPERATOR_POWERS.join(', ')}, not ${describeValue(given)}`
   const unknown: unknown = given.find((one) => !isPower(one))
   return unknown === undefined
     ? undefined
-    : `an array of the powers ${POWERS.join(', ')}, without ${describeValue(unknown)}`
+    : `an array of the powers ${OPERATOR_POWERS.join(', ')}, without ${describeValue(unknown)}`
 }
 
 /** Writes views for one caller. */
 export interface Writer {
   /** Encodes a view as JSON. */
-  readonly write: (value: JsonValue) => string
+  readonly write: (view: object) => string
   /** Encodes a view as JSON, with long texts cut. */
-  readonly writeCut: (value: JsonValue) => string
+  readonly writeCut: (view: object) => string
   /** Returns an event or a message as the caller may see it. */
   readonly show: <View extends object>(view: View) => View
 }
@@ -55,7 +55,7 @@ export function createWriter({ views }: HostWithSessions, powers: ReadonlySet<Op
 }
 
 /** Encodes a value with its texts and names changed. */
-function encode(value: JsonValue, change: (text: string) => string): string {
+function encode(value: object, change: (text: string) => string): string {
   const names = new Map<string, string>()
   const rename = (name: string): string => {
     const known = names.get(name) ?? change(name)
@@ -78,7 +78,7 @@ function cutText(text: string): string {
   return left <= 0 ? text : `${text.slice(0, TEXT_CHARS).toWellFormed()}… [${left} more characters]`
 }
 
-/** Stands for a secret where an operator reads. */
+/** Replaces a secret in what operators read. */
 const HIDDEN = '[redacted]'
 
 /**

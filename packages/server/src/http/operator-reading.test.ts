@@ -26,7 +26,7 @@ function start(parts?: OperatorParts) {
 interface LogPage {
   readonly records: readonly { readonly pos: number; readonly facts: readonly { readonly type: string }[] }[]
   readonly next: number
-  readonly newest: number
+  readonly more: boolean
 }
 
 interface Rebuilt {
@@ -122,28 +122,64 @@ test.each([
   },
 )
 
-test('the log is paged, says how long it is, and long texts are cut', async () => {
+test('the log is paged or read from its end, and long texts are cut', async () => {
   const model = createScriptedModel({ steps: [{ text: 'y'.repeat(70_000), pieces: ['y'.repeat(70_000)] }] })
   const { host, read, ask } = start({ agent: defineAgent({ name: 'a', model }) })
   const session = await host.session('trip', { principal: { id: 'ann' } })
   await session.send('Write a lot.').answer
   await session.close()
   const all = await read<LogPage>('sessions/trip/log?limit=1000', MIA)
+  const length = all.records.length
+  expect([length > 3, all.next, all.more]).toEqual([true, length, false])
   const page = await read<LogPage>('sessions/trip/log?from=1&limit=2', MIA)
-  expect(page.records.map(({ pos }) => pos)).toEqual([1, 2])
-  expect([page.next, page.newest]).toEqual([3, all.newest])
-  expect(all.records).toHaveLength(all.newest + 1)
+  expect([page.records.map(({ pos }) => pos), page.next, page.more]).toEqual([[1, 2], 3, true])
+  const rest = await read<LogPage>(`sessions/trip/log?from=1&limit=${length - 1}`, MIA)
+  expect([rest.records.length, rest.next, rest.more]).toEqual([length - 1, length, false])
+  expect(await read<LogPage>('sessions/trip/log?last=2', MIA)).toEqual({
+    records: all.records.slice(-2),
+    next: length,
+    more: false,
+  })
+  expect(await read<LogPage>('sessions/trip/log?last=1000', MIA)).toEqual(all)
   const text = JSON.stringify(all)
   expect(text).toContain('… [4464 more characters]')
   expect(text.length).toBeLessThan(200_000)
-  const rest = await read<LogPage>(`sessions/trip/log?from=${all.newest + 1}`, MIA)
-  expect(rest).toEqual({ records: [], next: all.newest + 1, newest: all.newest })
-  expect((await ask('sessions/trip/log?limit=1001', MIA)).status).toBe(400)
+  for (const beyond of [length, length + 5000])
+    expect(await read<LogPage>(`sessions/trip/log?from=${beyond}`, MIA)).toEqual({
+      records: [],
+      next: beyond,
+      more: false,
+    })
+  for (const wrong of ['limit=1001', 'last=1001', 'last=0'])
+    expect([wrong, (await ask(`sessions/trip/log?${wrong}`, MIA)).status]).toEqual([wrong, 400])
   expect((await ask('sessions/none/log', MIA)).status).toBe(404)
 })
 
+test('a page of a long log reads no further than its records', async () => {
+  const store = createMemoryStore()
+  const readAll = store.read.bind(store)
+  let count = 0
+  store.read = async function* (session, fromPos) {
+    for await (const record of readAll(session, fromPos)) {
+      count += 1
+      yield record
+    }
+  }
+  const { host, read } = start({
+    store,
+    agent: defineAgent({ name: 'a', model: createScriptedModel({ steps: () => ({ text: 'Hello.' }) }) }),
+  })
+  const session = await host.session('trip', { principal: { id: 'ann' } })
+  for (let turn = 0; turn < 10; turn++) await session.send('Hello?').answer
+  count = 0
+  const page = await read<LogPage>('sessions/trip/log?from=3&limit=2', MIA)
+  expect(page.records).toHaveLength(2)
+  // The first record names the owner; one after the page says that there is more.
+  expect(count).toBeLessThanOrEqual(4)
+})
+
 test('the host’s secrets are hidden wherever an operator reads', async () => {
-  const { say, ask, host, handle } = start()
+  const { say, ask } = start()
   await say('trip')
   const every = 'mia see,decide,act,export'
   for (const address of [
@@ -167,7 +203,6 @@ test('the host’s secrets are hidden wherever an operator reads', async () => {
   expect([heard.includes(SECRET), heard.includes('[redacted]')]).toEqual([false, true])
   // Its owner wrote it, and sees it as before.
   expect(await (await ask('sessions/trip/messages?format=baton', 'ann')).text()).toContain(SECRET)
-  expect([typeof host, typeof handle]).toEqual(['object', 'function'])
 })
 
 test('half a secret does not stay where a text is cut, and names of fields hide secrets too', async () => {
@@ -195,37 +230,24 @@ test('half a secret does not stay where a text is cut, and names of fields hide 
   }
 })
 
-test('a page of the log is bounded in size, and says where the log ends when it is asked for more', async () => {
+test('a page of the log is bounded in size, and says that there is more', async () => {
   const text = 'z'.repeat(60_000)
-  const content = Array.from({ length: 4 }, () => ({ type: 'text' as const, text }))
-  const look = tool({
-    name: 'look',
-    description: 'Looks',
-    input: { type: 'object' },
-    effect: 'pure',
-    execute: () => ({ content }),
-  })
-  let left = 60
-  const model = createScriptedModel({
-    steps: () => (left-- > 0 ? { calls: [{ name: 'look', arguments: {} }] } : { text: 'Done.' }),
-  })
-  const agent = defineAgent({ name: 'a', model, tools: [look], limits: { toolRounds: 100, callsPerTurn: 100 } })
-  const { host, read, ask } = start({ agent })
+  const model = createScriptedModel({ steps: () => ({ text, pieces: [text] }) })
+  const { host, read, ask } = start({ agent: defineAgent({ name: 'a', model }) })
   const session = await host.session('trip', { principal: { id: 'ann' } })
-  await session.send('Look often.').answer
+  for (let turn = 0; turn < 160; turn++) await session.send('Write a lot.').answer
   await session.close()
-  const text1 = await (await ask('sessions/trip/log?limit=1000', MIA)).text()
-  expect(text1.length).toBeLessThan(9 * 1024 * 1024)
+  const first = await (await ask('sessions/trip/log?limit=1000', MIA)).text()
+  expect([first.length < 9 * 1024 * 1024, (JSON.parse(first) as LogPage).more]).toEqual([true, true])
   const positions: number[] = []
-  let newest = 0
-  for (let from = 0; from <= newest;) {
+  for (let [from, more] = [0, true]; more;) {
     const page = await read<LogPage>(`sessions/trip/log?from=${from}&limit=1000`, MIA)
     positions.push(...page.records.map(({ pos }) => pos))
-    ;({ next: from, newest } = page)
+    ;({ next: from, more } = page)
   }
-  expect(positions).toEqual(Array.from({ length: newest + 1 }, (_, pos) => pos))
-  const beyond = await read<LogPage>(`sessions/trip/log?from=${newest + 5000}`, MIA)
-  expect(beyond).toEqual({ records: [], next: newest + 5000, newest })
+  const whole: number[] = []
+  for await (const { pos } of host.views.log('trip')) whole.push(pos)
+  expect(positions).toEqual(whole)
 })
 
 test('sessions of other agents below a session are listed, and their logs and requests read', async () => {
@@ -291,4 +313,23 @@ test('costs are counted by day, agent and model, tools by their durations, and f
   }
   expect(await read('cost?principal=ann', MIA)).toMatchObject({ failed: [], sessionsRead: 1 })
   expect(await read('cost?principal=eve', MIA)).toMatchObject({ failed: [{ session: 'holiday' }], sessionsRead: 1 })
+})
+
+test('a report that nobody waits for any more reads no other log', async () => {
+  const store = createMemoryStore()
+  const model = createScriptedModel({ steps: () => ({ text: 'Hello.' }) })
+  const { host, handle } = start({ store, agent: defineAgent({ name: 'a', model }) })
+  for (const id of ['first', 'second', 'third'])
+    await (await host.session(id, { principal: { id: 'ann' } })).send('Hello?').answer
+  const leaving = new AbortController()
+  const readAll = store.read.bind(store)
+  const logs = new Set<string>()
+  store.read = (session, fromPos) => {
+    logs.add(session)
+    leaving.abort()
+    return readAll(session, fromPos)
+  }
+  const headers = { authorization: `Bearer ${MIA}` }
+  await handle(new Request('http://localhost/api/cost', { headers, signal: leaving.signal }))
+  expect([...logs]).toEqual(['third'])
 })

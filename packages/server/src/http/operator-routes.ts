@@ -1,13 +1,14 @@
-// Addresses that only operators have: who they are, the live list of sessions, logs, requests and children, acts on a session,
-// and costs. To other callers there is nothing at these addresses.
-import type { FrontSession, JsonObject, JsonValue, SessionInfo, SessionPage, SessionQuery } from '@baton/core/internal'
+// Addresses for operators: who they are, the live list of sessions, logs, requests, children, acts on a session, and costs.
+// Other callers find nothing at these addresses.
+import type { FrontSession, JsonObject, Principal, SessionInfo, SessionPage, SessionQuery } from '@baton/core/internal'
 import { BatonError, decodeChildPath } from '@baton/core/internal'
+import type { SessionRecord } from '@baton/core/machine'
 import { describeThrown, PageWatcher } from '@baton/runtime'
-import { startExpiry } from '../shared/server-world.ts'
 import { answerCosts } from './cost-report.ts'
-import { answerEvents, encodeEvent } from './event-response.ts'
+import { encodeEvent } from './event-response.ts'
 import type { Call, HandlerParts } from './handler-parts.ts'
-import { answerJson, answerJsonText, answerRefusal } from './http-errors.ts'
+import { answerJsonText, answerRefusal, answerView } from './http-errors.ts'
+import { answerLive } from './live-answer.ts'
 import type { OperatorPower } from './operator-powers.ts'
 import { demandPower, openFor } from './operators.ts'
 import { readNumber, readObjectBody } from './requests.ts'
@@ -72,10 +73,14 @@ function createUnknownError(): BatonError {
   return new BatonError({ code: 'unknown_session', message: 'there is no such session' })
 }
 
+/** The caller, as an operator. */
+export interface Me {
+  readonly principal: Principal
+  readonly powers: readonly OperatorPower[]
+}
+
 async function showOperator({ call }: Routing): Promise<Response> {
-  const { principal, powers } = call
-  const readOnly = !['decide', 'act', 'remove'].some((power) => powers.has(power as OperatorPower))
-  return answerView(call, { principal, powers: [...powers], readOnly })
+  return answerView(call, { principal: call.principal, powers: [...call.powers] } satisfies Me)
 }
 
 /** Entries that one request looks through for a text. */
@@ -101,7 +106,7 @@ export async function searchSessions(
   const found: SessionInfo[] = []
   let { cursor } = whose
   for (let looked = 0; looked < SEARCHED_MAX && found.length < limit;) {
-    // Short pages towards the end: the cursor is after the last one that was looked at.
+    // Pages get shorter towards the end, because the cursor follows the last session that was compared.
     const size = Math.min(PAGE_MAX, Math.max(SEARCHED_MIN, limit - found.length))
     const page = await list({ ...rest, limit: size, ...(cursor !== undefined && { cursor }) })
     looked += page.sessions.length
@@ -124,58 +129,44 @@ const LOOK_MS = 1000
  * after it misses none.
  */
 async function watchSessions({ parts, call }: Routing): Promise<Response> {
-  const { host, world, limits } = parts
-  const { sessions } = host
+  const { sessions } = parts.host
   if (!sessions) return answerRefusal(501, 'invalid_option', 'this host cannot list sessions')
   const pages = new PageWatcher<SessionPage>({
-    timers: world.timers,
+    timers: parts.world.timers,
     everyMs: LOOK_MS,
     read: () => sessions({ limit: PAGE_MAX }),
-    onFailure: (cause) => world.log.warn('the sessions could not be listed', { cause: describeThrown(cause) }),
+    onFailure: (cause) => parts.world.log.warn('the sessions could not be listed', { cause: describeThrown(cause) }),
     onEnd: () => {},
   })
-  const release = parts.quotas.holdStream(call.reader)
-  const leave = (): void => pages.end()
-  return answerEvents({
-    ...limits,
-    timers: world.timers,
-    headers: {},
-    run: async (writer) => {
-      writer.left.then(leave).catch(() => {})
-      // The client authenticates again when it reconnects.
-      const stopExpiry = startExpiry(world, call.expiresAtMs, leave)
-      let known: ReadonlyMap<string, SessionInfo> | undefined
-      try {
-        for (let next = await pages.next(); next.done !== true; next = await pages.next()) {
-          const listed = new Map(next.value.sessions.map((info) => [info.id, info]))
-          for (const change of known ? listChanges(known, listed) : [LIVE]) {
-            writer.write(encodeEvent(call.write(change)))
-            const room = writer.waitForRoom()
-            if (room) await room
-          }
-          known = listed
-        }
-      } finally {
-        stopExpiry()
-        release()
-      }
+  let known: ReadonlyMap<string, SessionInfo> | undefined
+  return answerLive<object>(parts, call, {
+    next: async () => {
+      const { done, value } = await pages.next()
+      if (done === true) return undefined
+      const listed = new Map(value.sessions.map((info) => [info.id, info]))
+      const changes = known ? await listChanges(parts.host, known, listed) : [LIVE]
+      known = listed
+      return changes
     },
+    encode: (change) => encodeEvent(call.write(change)),
+    leave: () => pages.end(),
   })
 }
 
-const LIVE: JsonObject = { type: 'live' }
+const LIVE = { type: 'live' }
 
-/** A session that left the page was removed if older ones are still there. */
-function listChanges(
+/** A session that left the page was removed, or only is not among the newest. */
+async function listChanges(
+  { has }: Pick<HandlerParts['host'], 'has'>,
   before: ReadonlyMap<string, SessionInfo>,
   now: ReadonlyMap<string, SessionInfo>,
-): readonly JsonObject[] {
+) {
   const changed = [...now.values()].filter((info) => JSON.stringify(info) !== JSON.stringify(before.get(info.id)))
-  const oldestMs = now.size < PAGE_MAX ? -Infinity : Math.min(...[...now.values()].map(({ lastMs }) => lastMs))
-  const removed = [...before.values()].filter(({ id, lastMs }) => !now.has(id) && lastMs > oldestMs)
+  const left = [...before.values()].filter(({ id }) => !now.has(id))
+  const areThere = await Promise.all(left.map(async ({ id }) => (await has?.(id)) ?? true))
   return [
-    ...changed.toReversed().map((session) => asJson({ type: 'changed', session })),
-    ...removed.map(({ id, principal }) => asJson({ type: 'removed', id, principal })),
+    ...changed.toReversed().map((session) => ({ type: 'changed', session })),
+    ...left.filter((_, at) => !areThere[at]).map(({ id, principal }) => ({ type: 'removed', id, principal })),
   ]
 }
 
@@ -184,28 +175,45 @@ const RECORDS_MAX = 1000
 /** UTF-16 units of a page of records; the record that reaches it is the last. */
 const PAGE_CHARS = 8 * 1024 * 1024
 
-/** A page of the log, with long texts cut. It may have fewer records than asked: `next` says where to read on. */
+export interface LogPage {
+  readonly records: readonly SessionRecord[]
+  /** Position to read on from. */
+  readonly next: number
+  readonly more: boolean
+}
+
+/**
+ * A page of the log, with long texts cut: from a position on, or the `last` records. It may have fewer records than asked:
+ * `next` says where to read on, and `more` that there were more.
+ */
 async function showLog({ parts, call, id }: Routing): Promise<Response> {
-  const { views } = parts.host
-  const from = readNumber(call.url, 'from') ?? 0
-  const limit = readNumber(call.url, 'limit') ?? RECORDS
-  if (limit < 1 || limit > RECORDS_MAX) throw createInvalid(`limit must be 1 to ${RECORDS_MAX}, not ${limit}`)
-  const path = readPath(call)
-  const read = (fromPos: number) => views?.log(id, { fromPos, path }) ?? []
+  const fromPos = readNumber(call.url, 'from') ?? 0
+  const last = readNumber(call.url, 'last')
+  const most = last ?? readNumber(call.url, 'limit') ?? RECORDS
+  if (most < 1 || most > RECORDS_MAX)
+    throw createInvalid(`${last === undefined ? 'limit' : 'last'} must be 1 to ${RECORDS_MAX}, not ${most}`)
+  const log = parts.host.views?.log(id, { fromPos, path: readPath(call) }) ?? []
   const records: string[] = []
-  let [newest, chars] = [-1, 0]
-  let isFull = false
-  // One record more than asked: without it, the page begins after the end of the log.
-  for await (const record of read(Math.max(0, from - 1))) {
-    newest = record.pos
-    if (record.pos < from || isFull) continue
-    const text = call.writeCut(record as unknown as JsonValue) // a record is JSON
+  let [next, chars, more] = [fromPos, 0, false]
+  for await (const record of last === undefined ? log : await readLast(log, last)) {
+    more = records.length >= most || chars >= PAGE_CHARS
+    if (more) break
+    const text = call.writeCut(record)
     records.push(text)
     chars += text.length
-    isFull = records.length >= limit || chars >= PAGE_CHARS
+    next = record.pos + 1
   }
-  if (newest < 0 && from > 0) for await (const { pos } of read(0)) newest = pos
-  return answerJsonText(200, `{"records":[${records.join()}],"next":${from + records.length},"newest":${newest}}`)
+  const rest = JSON.stringify({ next, more } satisfies Omit<LogPage, 'records'>)
+  return answerJsonText(200, `{"records":[${records.join()}],${rest.slice(1)}`)
+}
+
+async function readLast(
+  log: AsyncIterable<SessionRecord> | readonly SessionRecord[],
+  count: number,
+): Promise<readonly SessionRecord[]> {
+  let kept: SessionRecord[] = []
+  for await (const record of log) if (kept.push(record) === 2 * RECORDS_MAX) kept = kept.slice(-count)
+  return kept.slice(-count)
 }
 
 async function showChildren({ parts, call, id }: Routing): Promise<Response> {
@@ -215,7 +223,7 @@ async function showChildren({ parts, call, id }: Routing): Promise<Response> {
 async function showRequest({ parts, call, id, name }: Routing): Promise<Response> {
   if (!/^\d{1,9}$/.test(name)) throw createInvalid('the address ends with the number of a model’s attempt')
   const rebuilt = await parts.host.views?.request(id, Number(name), readPath(call))
-  return answerJsonText(200, call.writeCut(asJson(rebuilt ?? {})))
+  return answerJsonText(200, call.writeCut(rebuilt ?? {}))
 }
 
 async function showResult({ parts, call, id, name }: Routing): Promise<Response> {
@@ -240,7 +248,7 @@ async function act({ parts, call, id, name }: Routing, run: Act): Promise<Respon
   const body = await readObjectBody(call)
   const session = (await openFor(parts, call, id, 'act')) as FrontSession // it is opened for an act
   try {
-    return answerJson(200, asJson(await run(session, body, name)))
+    return answerJsonText(200, JSON.stringify(await run(session, body, name)))
   } finally {
     await session.close()
   }
@@ -267,13 +275,4 @@ const rewindNewest: Act = async (session) => {
       message: 'the conversation has no question that could be asked again',
     })
   return await session.rewind({ message: asked.id, again: true, interrupt: true })
-}
-
-function answerView({ write }: Call, view: object): Response {
-  return answerJsonText(200, write(asJson(view)))
-}
-
-/** Views are plain data. */
-function asJson(view: object): JsonObject {
-  return view as JsonObject
 }

@@ -1,4 +1,6 @@
 // Access of strangers, owners, and operators with one power each, at every address.
+import { defineAgent } from '@baton/core'
+import { createScriptedModel } from '@baton/core/testing'
 import { afterEach, expect, test } from 'vitest'
 import { createHandler } from './handler.ts'
 import type { OperatorParts } from './operators.test-kit.ts'
@@ -53,7 +55,7 @@ const ADDRESSES: readonly Address[] = [
   { address: 'sessions/trip', method: 'DELETE', power: 'remove', ...OLD },
 ]
 
-test.each(ADDRESSES)('each power alone at $method $address', async (row) => {
+test.each(ADDRESSES)('each power alone at $address', async (row) => {
   const { address, body, method, power, stranger, without, status = 200 } = row
   const { ask, say } = start()
   await say('trip')
@@ -119,6 +121,38 @@ test('the list is live: an operator hears of sessions of all owners', async () =
   await host.remove('trip')
   await until('{"type":"removed","id":"trip","principal":{"id":"ann"}}')
   await reader?.cancel()
+})
+
+test('a session that only left the newest ones was not removed', async () => {
+  const model = createScriptedModel({
+    steps: ({ messages }) =>
+      JSON.stringify(messages).includes('Wait.') ? { text: 'Well', hangs: 'until-aborted' } : { text: 'Hello.' },
+  })
+  const { ask, host } = start({ agent: defineAgent({ name: 'desk', model }) })
+  const open = (id: string) => host.session(id, { principal: { id: 'ann' } })
+  const slow = await open('slow')
+  const waiting = slow.send('Wait.')
+  waiting.answer.catch(() => {})
+  await expect.poll(() => model.requests.length).toBe(1)
+  const beganMs = Date.now()
+  await expect.poll(() => Date.now()).toBeGreaterThan(beganMs + 1)
+  for (let count = 0; count < 199; count++) await (await open(`other-${count}`)).send('Hello.').answer
+  const response = await ask('sessions/changes', 'mia see')
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
+  let text = ''
+  const until = async (what: string): Promise<void> => {
+    while (!text.includes(what)) text += (await reader?.read())?.value ?? ''
+  }
+  await until('{"type":"live"}')
+  // It ends last, but has its place in the list by its beginning.
+  await slow.interrupt()
+  await until('"id":"slow"')
+  await (await open('new')).send('Hello.').answer
+  await until('"id":"new"')
+  await host.remove('other-100')
+  await until('"type":"removed","id":"other-100"')
+  await reader?.cancel()
+  expect(text).not.toContain('"type":"removed","id":"slow"')
 })
 
 test('a session that is named like an address of operators can be renamed and removed by its owner', async () => {

@@ -99,6 +99,12 @@ export function readTime(url: URL, name: string): number | undefined {
 
 const TIME = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2}))?$/
 
+/** The given ones of these parameters, as text. */
+export function readWords({ searchParams }: URL, names: readonly string[]): Readonly<Record<string, string>> {
+  const given = names.flatMap((name) => [[name, searchParams.get(name)]]).filter(([, text]) => text !== null)
+  return Object.fromEntries(given) as Record<string, string> // null was left out
+}
+
 /** False if absent. */
 export function readFlag(url: URL, name: string): boolean {
   const text = url.searchParams.get(name) ?? 'false'

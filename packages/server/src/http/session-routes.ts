@@ -1,18 +1,17 @@
 // Sessions over HTTP: lists, messages, events, titles, copies and removal. A principal only sees its own.
-import type { EventsOptions, EventStream, FrontSession, JsonObject, Session, SessionEvent } from '@baton/core/internal'
+import type { EventsOptions, FrontSession, Session, SessionEvent } from '@baton/core/internal'
 import { frontOf, isJsonObject, parseJson } from '@baton/core/internal'
-import { describeThrown } from '@baton/runtime'
 import { CHOICE_HINT, findChoiceIssue } from '../shared/allowed-settings.ts'
-import { startExpiry } from '../shared/server-world.ts'
 import { readPages } from '../shared/message-pages.ts'
-import { answerEvents, encodeEvent } from './event-response.ts'
+import { encodeEvent } from './event-response.ts'
 import type { HandlerParts, Call } from './handler-parts.ts'
 import { openFor } from './operators.ts'
 import type { OperatorPower } from './operator-powers.ts'
-import { answerJson, answerJsonText, answerRefusal } from './http-errors.ts'
+import { answerJson, answerJsonText, answerRefusal, answerView } from './http-errors.ts'
+import { answerLive } from './live-answer.ts'
 import { readKey } from './repeated-requests.ts'
 import { searchSessions } from './operator-routes.ts'
-import { readFlag, readNumber, readObjectBody, readTime } from './requests.ts'
+import { readFlag, readNumber, readObjectBody, readTime, readWords } from './requests.ts'
 import type { LinkMedia } from './ui-messages.ts'
 import { createInvalid, createMediaLinks, writeUiMessage } from './ui-messages.ts'
 
@@ -77,13 +76,11 @@ export const SESSION_METHODS: ReadonlyMap<string, readonly string[]> = new Map(
 async function listSessions({ host }: HandlerParts, call: Call): Promise<Response> {
   const { url, principal, powers } = call
   if (!host.sessions) return answerRefusal(501, 'invalid_option', 'this host cannot list sessions')
-  const given = (name: string): string | undefined => url.searchParams.get(name) ?? undefined
-  const [limit, since, meta] = [readNumber(url, 'limit'), readTime(url, 'since'), given('meta')]
-  const parsed = meta === undefined ? undefined : parseJson(meta)
+  const [limit, since, meta] = [readNumber(url, 'limit'), readTime(url, 'since'), url.searchParams.get('meta')]
+  const parsed = meta === null ? undefined : parseJson(meta)
   if (parsed && !(parsed.ok && isJsonObject(parsed.value))) throw createInvalid('meta must be a JSON object')
-  const words = ['cursor', 'order', 'activity', 'agent'].flatMap((name) => [[name, given(name)]])
   const query: object = {
-    ...Object.fromEntries(words.filter(([, value]) => value !== undefined)),
+    ...readWords(url, ['cursor', 'order', 'activity', 'agent']),
     ...(limit !== undefined && { limit }),
     ...(since !== undefined && { since }),
     ...(parsed?.ok && { meta: parsed.value }),
@@ -137,42 +134,16 @@ async function showMessages({ call, session, root, link }: Routing): Promise<Res
 }
 
 /** Streams session events from a cursor; a browser's `EventSource` resumes by itself. */
-async function showEvents({ parts, call, session, root }: Routing): Promise<Response> {
-  const { world, limits } = parts
+function showEvents({ parts, call, session, root }: Routing): Promise<Response> {
   const from = readFrom(call.request.headers.get('last-event-id') ?? call.url.searchParams.get('from') ?? 'now')
-  const release = parts.quotas.holdStream(call.reader)
-  let reader: EventStream
-  try {
-    reader = session.events({ from, children: readFlag(call.url, 'children') })
-  } catch (cause) {
-    release()
-    throw cause
-  }
-  return answerEvents({
-    ...limits,
-    timers: world.timers,
-    headers: {},
-    run: async (writer) => {
-      writer.left.then(() => reader.leave()).catch(() => {})
-      // The client authenticates again when it reconnects.
-      const stopExpiry = startExpiry(world, call.expiresAtMs, () => reader.leave())
-      try {
-        for (let batch = await reader.nextBatch(); batch; batch = await reader.nextBatch()) {
-          for (const event of batch.events) {
-            writer.write(encodeEvent(call.write(asJson(call.show(event))), JSON.stringify(event.cursor)))
-            const room = writer.waitForRoom()
-            if (room) await room
-          }
-        }
-      } catch (cause) {
-        world.log.warn('an event stream was interrupted', { session: session.id, cause: describeThrown(cause) })
-      } finally {
-        stopExpiry()
-        release()
-        await root.close()
-      }
-    },
+  const reader = session.events({ from, children: readFlag(call.url, 'children') })
+  const response = answerLive(parts, call, {
+    next: async () => (await reader.nextBatch())?.events,
+    encode: (event) => encodeEvent(call.write(call.show(event)), JSON.stringify(event.cursor)),
+    leave: () => reader.leave(),
+    onEnd: () => root.close(),
   })
+  return Promise.resolve(response)
 }
 
 /** Its key is the id of the input, so that a repeat is the same input in every process. */
@@ -226,11 +197,10 @@ async function exportSession({ session, link, call }: Routing): Promise<Response
   let pages: string[] = []
   for await (const { messages, isNewest } of readPages(session)) {
     if (isNewest) pages = []
-    if (messages.length > 0)
-      pages.push(messages.map((message) => call.write(asJson(writeUiMessage(message, link)))).join())
+    if (messages.length > 0) pages.push(messages.map((message) => call.write(writeUiMessage(message, link))).join())
   }
   const decisions = await readDecisions(session)
-  const [info, decided] = [call.write(asJson(await session.info())), decisions.map((one) => call.write(asJson(one)))]
+  const [info, decided] = [call.write(await session.info()), decisions.map((one) => call.write(one))]
   const text = `{"session":${info},"decisions":[${decided.join()}],"messages":[${pages.toReversed().join()}]}`
   return answerJsonText(200, text)
 }
@@ -255,13 +225,4 @@ async function forkSession({ call, session }: Routing): Promise<Response> {
   if (before !== undefined && typeof before !== 'string') throw createInvalid('before must be the id of a message')
   const id = await session.fork(before === undefined ? {} : { before })
   return answerJson(201, { id })
-}
-
-function answerView({ write }: Call, view: object): Response {
-  return answerJsonText(200, write(asJson(view)))
-}
-
-/** Views are plain data. */
-function asJson(view: object): JsonObject {
-  return view as JsonObject
 }

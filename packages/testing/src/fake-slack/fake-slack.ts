@@ -19,8 +19,6 @@ export interface FakeMessage {
   threadTs?: string
   text: string
   blocks: readonly Args[]
-  isStreaming?: boolean
-  isEdited?: boolean
 }
 
 export interface FakeView {
@@ -33,7 +31,6 @@ export interface FakeView {
 export interface FakeChannel {
   readonly members: Set<string>
   readonly isIm?: boolean
-  isArchived?: boolean
 }
 
 export interface SlackFake {
@@ -152,7 +149,6 @@ class FakeWorkspace implements SlackFake {
   findChannel(args: Args): FakeChannel | Outcome {
     const channel = typeof args['channel'] === 'string' ? this.channels.get(args['channel']) : undefined
     if (!channel) return refused('channel_not_found')
-    if (channel.isArchived === true) return refused('is_archived')
     return channel.members.has(BOT_USER) ? channel : refused('not_in_channel')
   }
 
@@ -171,7 +167,7 @@ class FakeWorkspace implements SlackFake {
     return issue === undefined ? undefined : refused('invalid_blocks', issue)
   }
 
-  post(args: Args, more: Partial<FakeMessage> = {}): Outcome {
+  post(args: Args): Outcome {
     const { channel, thread_ts: thread, text = args['markdown_text'] ?? '', blocks = [] } = args
     const parent = this.messages.find((one) => one.channel === channel && one.ts === thread)
     if (thread !== undefined && (!parent || parent.threadTs !== undefined)) return refused('thread_not_found')
@@ -181,7 +177,6 @@ class FakeWorkspace implements SlackFake {
       text: String(text),
       blocks: blocks as readonly Args[], // checked by findContentIssue
       ...(typeof thread === 'string' && { threadTs: thread }),
-      ...more,
     })
     return { ok: true, channel: message.channel, ts: message.ts, message: { ...message, bot_id: 'B0BOT' } }
   }
@@ -190,11 +185,9 @@ class FakeWorkspace implements SlackFake {
     const message = this.messages.find((one) => one.channel === args['channel'] && one.ts === args['ts'])
     if (!message) return refused('message_not_found')
     if (message.user !== BOT_USER) return refused('cant_update_message')
-    if (message.isStreaming === true) return refused('streaming_state_conflict')
     if (args['text'] !== undefined || args['markdown_text'] !== undefined)
       message.text = String(args['text'] ?? args['markdown_text'])
     if (args['blocks'] !== undefined) message.blocks = args['blocks'] as readonly Args[] // checked by findContentIssue
-    message.isEdited = true
     return { ok: true, channel: message.channel, ts: message.ts, text: message.text }
   }
 
@@ -222,19 +215,6 @@ class FakeWorkspace implements SlackFake {
     this.views.push({ id, user: trigger.user, view: args['view'] as Args, isOpen: true })
     return { ok: true, view: { id } }
   }
-
-  stream(args: Args, act: 'append' | 'stop'): Outcome {
-    const message = this.messages.find((one) => one.channel === args['channel'] && one.ts === args['ts'])
-    if (!message) return refused('message_not_found')
-    if (message.user !== BOT_USER) return refused('message_not_owned_by_app')
-    if (message.isStreaming !== true) return refused('message_not_in_streaming_state')
-    const { markdown_text: text = '' } = args
-    if (typeof text !== 'string' || (act === 'append' && text === '')) return refused('no_text')
-    if (text.length > MARKDOWN_MAX || message.text.length + text.length > TEXT_MAX) return refused('msg_too_long')
-    message.text += text
-    if (act === 'stop') message.isStreaming = false
-    return { ok: true, channel: message.channel, ts: message.ts }
-  }
 }
 
 type Outcome = Args & { readonly ok: boolean; readonly seconds?: number }
@@ -260,7 +240,6 @@ const inChannel =
   }
 
 const METHODS: Readonly<Record<string, Method>> = {
-  'auth.test': { args: [], run: () => ({ ok: true, team_id: TEAM, user_id: BOT_USER, bot_id: 'B0BOT' }) },
   'chat.postMessage': {
     args: [
       'channel',
@@ -284,25 +263,6 @@ const METHODS: Readonly<Record<string, Method>> = {
     run: inChannel((slack, args, channel) => slack.findContentIssue(args) ?? slack.whisper(args, channel)),
   },
   'views.open': { args: ['trigger_id', 'view'], run: (slack, args) => slack.openView(args) },
-  'chat.startStream': {
-    args: ['channel', 'thread_ts', 'markdown_text', 'recipient_user_id', 'recipient_team_id', 'task_display_mode'],
-    run: inChannel((slack, args, channel) => {
-      if (channel.isIm !== true && args['recipient_user_id'] === undefined) return refused('missing_recipient_user_id')
-      if (channel.isIm !== true && args['recipient_team_id'] === undefined) return refused('missing_recipient_team_id')
-      if (args['thread_ts'] === undefined) return refused('invalid_arguments', 'missing required field: thread_ts')
-      const { markdown_text: text = '' } = args
-      if (typeof text !== 'string' || text.length > MARKDOWN_MAX) return refused('msg_too_long')
-      return slack.post({ ...args, text, markdown_text: undefined }, { isStreaming: true })
-    }),
-  },
-  'chat.appendStream': {
-    args: ['channel', 'ts', 'markdown_text'],
-    run: inChannel((slack, args) => slack.stream(args, 'append')),
-  },
-  'chat.stopStream': {
-    args: ['channel', 'ts', 'markdown_text', 'blocks'],
-    run: inChannel((slack, args) => slack.stream(args, 'stop')),
-  },
 }
 
 /** Undefined for a body that is not JSON. */
