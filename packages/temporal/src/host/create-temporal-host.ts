@@ -69,8 +69,8 @@ export async function createTemporalHost<A extends Agent = Agent>(
   if ('notify' in options)
     throw new BatonError({
       code: 'invalid_option',
-      message: 'createTemporalHost: notify is an option of createHost; a Temporal host sends no notices yet',
-      hint: 'Leave it out, and follow the sessions with host.watchApprovals() or their events.',
+      message: 'createTemporalHost has no option notify: workers store what happens, so they send the notices',
+      hint: 'Give notify to createTemporalWorker, the same to each. Its worker.notices has the dead ones.',
     })
   const { address, namespace = 'default', taskQueue = TASK_QUEUE, logStore: store, log = createDefaultLog() } = options
   const { idleMs, updatesMax, newId = randomUUID } = options

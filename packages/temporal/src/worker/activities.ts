@@ -4,12 +4,21 @@ import { BatonError, isBatonError } from '@baton/core'
 import { addUsage } from '@baton/core/internal'
 import type { Fact, SessionRecord, HostReport } from '@baton/core/machine'
 import { effectKey, outstanding, TASK_INPUT } from '@baton/core/machine'
-import type { Work } from '@baton/runtime'
+import type { Notices, Work } from '@baton/runtime'
 import { createSession, performEffect, performModel, performTool, readOpening } from '@baton/runtime'
 import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity'
 import { ApplicationFailure } from '@temporalio/common'
 import { setTimeout as wait } from 'node:timers/promises'
-import type { BatonActivities, WorkJob, GoalResult, LaneJob, PublishedUnder, ResultJob } from '../contract.ts'
+import type {
+  BatonActivities,
+  GoalResult,
+  LaneJob,
+  Opened,
+  OpenJob,
+  PublishedUnder,
+  ResultJob,
+  WorkJob,
+} from '../contract.ts'
 import { NOT_BEGUN, GOAL_INPUT } from '../contract.ts'
 import type { LiveBus } from '../live/live-bus.ts'
 import { EVERY_SESSION } from '../live/live-bus.ts'
@@ -26,6 +35,8 @@ export interface ActivitiesOptions extends DecisionOptions {
   readonly store: SessionLog
   readonly bus: LiveBus
   readonly log: Logger
+  /** Hear of all records that reach the log. */
+  readonly notices: Pick<Notices, 'begin' | 'noteStored' | 'settled'>
 }
 
 /** Characters of records, as JSON, that are announced with their content; longer ones are read from the log. */
@@ -42,7 +53,7 @@ const ABORT_MS = 5000
 
 export function createActivities(init: ActivitiesOptions): BatonActivities {
   return {
-    'baton.open': (job) => tellFailure(() => openLog(init, job)),
+    'baton.open': (job) => tellFailure(() => open(init, job)),
     'baton.decide': (job) => tellFailure(() => decideInputs(init, job)),
     'baton.publish': ({ session, records, under }) => beatWhile(() => putRecords(init, session, records, under)),
     'baton.result': (job) => beatWhile(() => readGoalResult(init.places, job)),
@@ -51,6 +62,17 @@ export function createActivities(init: ActivitiesOptions): BatonActivities {
     'baton.tell': (job) => onPlace(init, job, (place) => readTelling({ ...init, place }, job)),
     'baton.report': (job) => onPlace(init, job, (place) => readReporting({ ...init, place }, job)),
   }
+}
+
+/** A run that was terminated may have left notices that the outbox does not know of. */
+async function open(init: ActivitiesOptions, job: OpenJob): Promise<Opened> {
+  const opened = await openLog(init, job)
+  const { session, child } = job.identity
+  if (!opened.state || child) return opened
+  await init.notices.begin(session, opened.state.pos + 1)
+  if ((await init.notices.settled(session)) === false)
+    throw new BatonError({ code: 'store_failed', message: `the notices of session ${session} could not be noted` })
+  return opened
 }
 
 /** Acts on a session whose log has all that the job knows: a local activity, which has less time and no heartbeat. */
@@ -99,8 +121,9 @@ const FINAL_CODES: readonly string[] = [
   'illegal_input',
 ]
 
+/** An activity that dies in the middle is repeated with the same records. */
 async function putRecords(
-  { store, bus }: Pick<ActivitiesOptions, 'store' | 'bus'>,
+  { store, bus, notices }: Pick<ActivitiesOptions, 'store' | 'bus' | 'notices'>,
   session: string,
   records: readonly SessionRecord[],
   under: PublishedUnder | undefined,
@@ -114,6 +137,7 @@ async function putRecords(
   // A child is in no list.
   const isListedOtherwise = !under && records.some(({ facts }) => facts.some(({ type }) => LISTED.has(type)))
   if (isListedOtherwise) bus.publish(EVERY_SESSION, { type: 'listed', session })
+  if (!under) await notices.noteStored(session, records) // the root tells what its children ask
 }
 
 /** Facts that change a session's entry in lists. */

@@ -1,5 +1,5 @@
 // A session over the played service: its agent's tools and models are activities of one worker, over a store in memory.
-import type { Agent } from '@baton/core'
+import type { Agent, NoticeDestination } from '@baton/core/internal'
 import type { Fact, Input, SessionRecord } from '@baton/core/machine'
 import { createMemoryStore } from '@baton/host'
 import { onTestFinished, vi } from 'vitest'
@@ -10,12 +10,14 @@ import { createMemoryBus } from '../live/live-bus.ts'
 import { createActivities } from '../worker/activities.ts'
 import type { PlacesOptions } from '../worker/places.ts'
 import { Places } from '../worker/places.ts'
+import { createWorkerNotices } from '../worker/worker-notices.ts'
+import { SYSTEM_TIME } from '@baton/runtime'
 import { PlayedService } from './played-service.test-kit.ts'
 import { runSession } from './session-run.ts'
 import { runTask } from './task.ts'
 
 /** The test mocks the SDK: `vi.mock('@temporalio/workflow', …)` with `PLAYED_SDK`. */
-export function createPlayedWorld(agent: Agent, tuning: Tuning = {}) {
+export function createPlayedWorld(agent: Agent, tuning: Tuning = {}, notify: readonly NoticeDestination[] = []) {
   const store = createMemoryStore()
   const log = { info: () => {}, warn: () => {} }
   const bus = createMemoryBus()
@@ -25,6 +27,7 @@ export function createPlayedWorld(agent: Agent, tuning: Tuning = {}) {
     submitTo: (id: string) => (inputs: readonly Input[]) => update(id, inputs),
   } as unknown as PlacesOptions['submitter'] // the method that is called
   const places = new Places({ catalog: { agent }, store, bus, log, submitter })
+  const notices = createWorkerNotices({ ...SYSTEM_TIME, store, bus, log }, notify)
   let births = 0
   const activities = createActivities({
     places,
@@ -35,11 +38,13 @@ export function createPlayedWorld(agent: Agent, tuning: Tuning = {}) {
     timesOf: undefined,
     newId: () => `b${String((births += 1)).padStart(7, '0')}`,
     clock: { nowMs: () => service.nowMs },
+    notices,
   })
   const service = new PlayedService({ [SESSION_WORKFLOW]: runSession, [TASK_WORKFLOW]: runTask }, activities)
   vi.spyOn(Date, 'now').mockImplementation(() => service.nowMs)
   onTestFinished(async () => {
     vi.restoreAllMocks()
+    await notices.stop()
     await places.close()
   })
   const identity: Identity = { session: 's', principal: 'ann', agent: agent.name, meta: {} }
@@ -57,7 +62,7 @@ export function createPlayedWorld(agent: Agent, tuning: Tuning = {}) {
     for await (const { session } of store.children('s')) names.push(session)
     return names
   }
-  return { service, start, update, read, facts, children }
+  return { service, store, notices, start, update, read, facts, children }
 }
 
 /** The generator mulberry32. */
