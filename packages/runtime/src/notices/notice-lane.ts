@@ -84,7 +84,8 @@ export class NoticeLane {
   readonly #waiting = new Set<string>()
   /** Sessions at work; `isAgain`: another look follows. */
   readonly #running = new Map<string, { isAgain: boolean; readonly done: Promise<void> }>()
-  readonly #aborting = new AbortController()
+  /** Attempts under way. */
+  readonly #attempts = new Set<AbortController>()
   #isStopped = false
   #isGone = false
   /** The store may have more due sessions than fitted in memory. */
@@ -157,16 +158,21 @@ export class NoticeLane {
   async send(notice: Notice): Promise<NoticeFailure | undefined> {
     const { destination, timers } = this.#init
     const aborting = new AbortController()
-    const signal = AbortSignal.any([aborting.signal, this.#aborting.signal])
+    this.#attempts.add(aborting)
     const error = (): BatonError =>
       new BatonError({ code: 'api_unavailable', message: `it did not answer in ${this.#timeoutMs} ms` })
     try {
-      const sending = Promise.resolve().then(() => destination.send(notice, this.#makeContext(notice, signal)))
-      const failure = await within(timers, { timeoutMs: this.#timeoutMs, error }, sending)
+      const stopped = new Promise<NoticeFailure>((resolve) => {
+        aborting.signal.addEventListener('abort', () => resolve({ message: 'the host was stopped' }))
+      })
+      const sending = Promise.resolve().then(() => destination.send(notice, this.#makeContext(notice, aborting.signal)))
+      const failure = await within(timers, { timeoutMs: this.#timeoutMs, error }, Promise.race([sending, stopped]))
       return failure ? { ...failure, message: String(failure.message).slice(0, ERROR_CHARS) } : undefined
     } catch (cause) {
       aborting.abort(cause)
       return { message: describeThrown(cause).slice(0, ERROR_CHARS) }
+    } finally {
+      this.#attempts.delete(aborting)
     }
   }
 
@@ -205,9 +211,11 @@ export class NoticeLane {
     this.#isStopped = true
     this.#waiting.clear()
     const ended = Promise.all([...this.#running.values()].map(({ done }) => done))
-    const abort = this.#init.timers.start(graceMs, () => this.#aborting.abort())
+    const stopTimer = this.#init.timers.start(graceMs, () => {
+      for (const attempt of this.#attempts) attempt.abort()
+    })
     await ended
-    abort()
+    stopTimer()
   }
 
   #add(session: string): void {
