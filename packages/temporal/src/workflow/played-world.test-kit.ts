@@ -11,7 +11,6 @@ import { createActivities } from '../worker/activities.ts'
 import type { PlacesOptions } from '../worker/places.ts'
 import { Places } from '../worker/places.ts'
 import { createWorkerNotices } from '../worker/worker-notices.ts'
-import { SYSTEM_TIME } from '@baton/runtime'
 import { PlayedService } from './played-service.test-kit.ts'
 import { runSession } from './session-run.ts'
 import { runTask } from './task.ts'
@@ -27,7 +26,13 @@ export function createPlayedWorld(agent: Agent, tuning: Tuning = {}, notify: rea
     submitTo: (id: string) => (inputs: readonly Input[]) => update(id, inputs),
   } as unknown as PlacesOptions['submitter'] // the method that is called
   const places = new Places({ catalog: { agent }, store, bus, log, submitter })
-  const notices = createWorkerNotices({ ...SYSTEM_TIME, store, bus, log }, notify)
+  const start = (delayMs: number, callback: () => void): (() => void) => {
+    let isStopped = false
+    void service.wait(delayMs).then(() => isStopped || callback())
+    return () => void (isStopped = true)
+  }
+  const clock = { nowMs: () => service.nowMs }
+  const notices = createWorkerNotices({ clock, timers: { start }, store, bus, log }, notify)
   let births = 0
   const activities = createActivities({
     places,
@@ -37,7 +42,7 @@ export function createPlayedWorld(agent: Agent, tuning: Tuning = {}, notify: rea
     searchFields: [],
     timesOf: undefined,
     newId: () => `b${String((births += 1)).padStart(7, '0')}`,
-    clock: { nowMs: () => service.nowMs },
+    clock,
     notices,
   })
   const service = new PlayedService({ [SESSION_WORKFLOW]: runSession, [TASK_WORKFLOW]: runTask }, activities)
@@ -48,7 +53,7 @@ export function createPlayedWorld(agent: Agent, tuning: Tuning = {}, notify: rea
     await places.close()
   })
   const identity: Identity = { session: 's', principal: 'ann', agent: agent.name, meta: {} }
-  const start = (): void => {
+  const begin = (): void => {
     if (!service.find('s')) service.start('s', { start: { identity, tuning } })
   }
   const read = async (session: string): Promise<readonly SessionRecord[]> => {
@@ -62,7 +67,7 @@ export function createPlayedWorld(agent: Agent, tuning: Tuning = {}, notify: rea
     for await (const { session } of store.children('s')) names.push(session)
     return names
   }
-  return { service, store, notices, start, update, read, facts, children }
+  return { service, store, activities, start: begin, update, read, facts, children }
 }
 
 /** The generator mulberry32. */
