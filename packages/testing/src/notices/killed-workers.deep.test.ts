@@ -82,7 +82,7 @@ async function createPlace(origin: string) {
     await session.send(`Turn ${turn}.`, { inputId: `turn-${turn}` }).answer
     await session.close()
   }
-  return { host, startWorker, say }
+  return { startWorker, say, session: `s-${randomUUID()}` }
 }
 
 const turnsOf = (taken: readonly Told[], session: string): readonly number[] =>
@@ -91,25 +91,25 @@ const turnsOf = (taken: readonly Told[], session: string): readonly number[] =>
 describe.skipIf(!services)('workers over Temporal, PostgreSQL and Redis', () => {
   test('a worker that is killed between the record and the outbox loses no notice', async () => {
     const { taken, origin } = await receive()
-    const { startWorker, say } = await createPlace(origin)
+    const { startWorker, say, session } = await createPlace(origin)
     const dying = await startWorker('put')
-    const said = say('s', 1)
+    const said = say(session, 1)
     expect((await dying.ended).signal).toBe('SIGKILL')
     expect(taken).toEqual([])
     await startWorker()
     await said
     await untilSo(() => taken.length > 0)
-    await say('s', 2)
+    await say(session, 2)
     await untilSo(() => taken.length > 1)
-    expect(turnsOf(taken, 's')).toEqual([1, 2])
+    expect(turnsOf(taken, session)).toEqual([1, 2])
   })
 
   test('what a worker that is killed was sending is sent by another one, with the same id', async () => {
     const receiver = await receive(() => {}) // it hangs
     const { taken, origin } = receiver
-    const { startWorker, say } = await createPlace(origin)
+    const { startWorker, say, session } = await createPlace(origin)
     const dying = await startWorker()
-    await say('s', 1)
+    await say(session, 1)
     await untilSo(() => taken.length > 0)
     dying.kill('SIGKILL')
     await dying.ended
@@ -118,26 +118,26 @@ describe.skipIf(!services)('workers over Temporal, PostgreSQL and Redis', () => 
     await startWorker()
     // The claim of the dead worker ends, and the next look finds the session.
     await untilSo(() => taken.length > before)
-    await say('s', 2)
-    await untilSo(() => turnsOf(taken, 's').includes(2))
+    await say(session, 2)
+    await untilSo(() => turnsOf(taken, session).includes(2))
     expect(new Set(taken.map(({ id }) => id)).size).toBe(2)
-    expect([...new Set(turnsOf(taken, 's'))]).toEqual([1, 2])
+    expect([...new Set(turnsOf(taken, session))]).toEqual([1, 2])
   })
 
   test('of two workers one sends each notice, and goes on without the other', async () => {
     const { taken, origin } = await receive()
-    const { startWorker, say } = await createPlace(origin)
+    const { startWorker, say, session } = await createPlace(origin)
     const [first] = [await startWorker(), await startWorker()]
-    const sessions = Array.from({ length: 6 }, (_, index) => `s-${index}`)
+    const sessions = Array.from({ length: 6 }, (_, index) => `${session}-${index}`)
     const sayAll = async (turn: number): Promise<void> => {
-      await Promise.all(sessions.map(async (session) => await say(session, turn)))
+      await Promise.all(sessions.map(async (one) => await say(one, turn)))
     }
     for (const turn of [1, 2, 3]) await sayAll(turn)
     await untilSo(() => taken.length >= 18)
-    for (const session of sessions) expect(turnsOf(taken, session)).toEqual([1, 2, 3])
+    for (const one of sessions) expect(turnsOf(taken, one)).toEqual([1, 2, 3])
     first?.kill('SIGKILL')
     for (const turn of [4, 5]) await sayAll(turn)
     await untilSo(() => new Set(taken.map(({ id }) => id)).size === 30)
-    for (const session of sessions) expect([...new Set(turnsOf(taken, session))]).toEqual([1, 2, 3, 4, 5])
+    for (const one of sessions) expect([...new Set(turnsOf(taken, one))]).toEqual([1, 2, 3, 4, 5])
   })
 })
