@@ -61,12 +61,12 @@ const CLOSE_MS = 5000
 /**
  * Creates the host. Agents are those of the workers, by name: the workers make all decisions and do all work.
  * @throws BatonError `connection_failed` when the service cannot be reached, `invalid_option` when it has no such
- * namespace
+ * namespace, or for `notify`, which is an option of workers
  */
 export async function createTemporalHost<A extends Agent = Agent>(
   options: TemporalHostOptions<A>,
 ): Promise<TemporalHost<A>> {
-  if ('notify' in options)
+  if (Reflect.get(options, 'notify') !== undefined)
     throw new BatonError({
       code: 'invalid_option',
       message: 'createTemporalHost has no option notify: workers store what happens, so they send the notices',

@@ -27,8 +27,9 @@ import type { SessionLog } from '../session-view.ts'
 import type { DecisionOptions } from './decide.ts'
 import { decideInputs, openLog } from './decide.ts'
 import { readReporting, readTelling } from './lanes.ts'
+import { LiveWriter } from './live-writer.ts'
 import type { Place, Places } from './places.ts'
-import type { CallView, LiveFrame, Logger, SessionEventOf, Usage } from '@baton/core/internal'
+import type { CallView, Logger, SessionEventOf, Usage } from '@baton/core/internal'
 
 export interface ActivitiesOptions extends DecisionOptions {
   readonly places: Places
@@ -301,50 +302,6 @@ function dropIfShutDown(report: HostReport | undefined, signal: AbortSignal): Ho
   if ((report === undefined || hasFailed) && reason === 'WORKER_SHUTDOWN')
     throw ApplicationFailure.create({ type: 'baton.worker_shutdown', message: 'the worker was shut down' })
   return report
-}
-
-/** Milliseconds to collect pieces. */
-const GATHER_MS = 20
-
-/**
- * Streams an activity's output. Pieces are collected briefly, so that a fast model sends one message over the network
- * instead of a hundred.
- */
-class LiveWriter {
-  readonly #bus: LiveBus
-  readonly #session: string
-  readonly #attempt: number | undefined
-  #frames: LiveFrame[] = []
-  #timer: NodeJS.Timeout | undefined
-  /** The text of the answer so far. */
-  said = ''
-
-  /** `attempt` is set for a model, whose pieces are stored for late readers. */
-  constructor(bus: LiveBus, session: string, attempt?: number) {
-    this.#bus = bus
-    this.#session = session
-    this.#attempt = attempt
-  }
-
-  readonly write = (frame: LiveFrame): void => {
-    if (frame.type === 'text-delta') this.said += frame.text
-    const last = this.#frames.at(-1)
-    if (last && frame.type === last.type && (frame.type === 'text-delta' || frame.type === 'reasoning-delta')) {
-      const before = last as typeof frame // of the same type
-      this.#frames[this.#frames.length - 1] = { ...before, text: before.text + frame.text }
-    } else this.#frames.push(frame)
-    this.#timer ??= setTimeout(() => this.flush(), GATHER_MS)
-  }
-
-  flush(): void {
-    clearTimeout(this.#timer)
-    this.#timer = undefined
-    if (this.#frames.length === 0) return
-    const frames = this.#frames
-    this.#frames = []
-    if (this.#attempt !== undefined) this.#bus.keepAttempt(this.#session, this.#attempt, frames)
-    this.#bus.publish(this.#session, { type: 'live', frames })
-  }
 }
 
 /**

@@ -78,7 +78,7 @@ async function converse({ service, start, update, facts }: World, turns: number)
   }, 24 * 3_600_000)
 }
 
-/** What the log has to tell, in its order. */
+/** Notices of the log, in its order. */
 async function expected({ read }: World): Promise<readonly unknown[]> {
   return (await read('s')).flatMap((record) => readNotices(record).map(({ type }) => [type, record.pos]))
 }

@@ -86,16 +86,19 @@ test('what is put is told once, however often it is put', async () => {
 })
 
 // The first write begins the row, the second one notes that it is due.
-test.each([1, 2])('a worker that dies at write %i to the outbox leaves its records to a repetition', async (failing) => {
-  const { store, publish } = createWorker(undefined, failing)
-  await expect(publish(records.slice(0, after(2)))).rejects.toThrow('it has died')
-  const stored: number[] = []
-  for await (const { pos } of store.read('s', 0)) stored.push(pos)
-  expect(stored).toHaveLength(after(2))
-  expect(taken).toEqual([])
-  await createWorker(store).publish(records.slice(0, after(2)))
-  await expect.poll(turns).toEqual([1, 2])
-})
+test.each([1, 2])(
+  'a worker that dies at write %i to the outbox leaves its records to a repetition',
+  async (failing) => {
+    const { store, publish } = createWorker(undefined, failing)
+    await expect(publish(records.slice(0, after(2)))).rejects.toThrow('it has died')
+    const stored: number[] = []
+    for await (const { pos } of store.read('s', 0)) stored.push(pos)
+    expect(stored).toHaveLength(after(2))
+    expect(taken).toEqual([])
+    await createWorker(store).publish(records.slice(0, after(2)))
+    await expect.poll(turns).toEqual([1, 2])
+  },
+)
 
 test('what a terminated run put and its worker did not note is noted when the session opens again', async () => {
   const { store, publish } = createWorker()

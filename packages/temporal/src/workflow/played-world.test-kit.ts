@@ -28,7 +28,8 @@ export function createPlayedWorld(agent: Agent, tuning: Tuning = {}, notify: rea
   const places = new Places({ catalog: { agent }, store, bus, log, submitter })
   const start = (delayMs: number, callback: () => void): (() => void) => {
     let isStopped = false
-    void service.wait(delayMs).then(() => isStopped || callback())
+    const fire = (): void => (isStopped ? undefined : callback())
+    void service.wait(delayMs).then(fire)
     return () => void (isStopped = true)
   }
   const clock = { nowMs: () => service.nowMs }

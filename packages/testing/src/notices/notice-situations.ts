@@ -1,4 +1,4 @@
-// What destinations hear of sessions, whichever kind of host has them: in which order, what is repeated, and what is given up.
+// Notices as destinations hear them, whichever kind of host has the sessions: their order, what is repeated, and what is given up.
 import type { DeadNotice, NoticeDestination } from '@baton/core/internal'
 import { BatonError, defineAgent, delegate, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
