@@ -1,4 +1,4 @@
-// Streams what an activity writes to those who follow its session.
+// The output of an activity on its way to the readers of its session.
 import type { LiveFrame } from '@baton/core/internal'
 import type { LiveBus } from '../live/live-bus.ts'
 

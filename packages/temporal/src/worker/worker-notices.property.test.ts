@@ -1,5 +1,5 @@
-// Notices of sessions over a service that loses workers: between the records and the outbox, between the outbox and the
-// sending, and with the run of the session. Each is told, in the order of the log, with one id.
+// Notices of sessions over a service that loses workers: between the records and the outbox, and between the outbox and the
+// sending. Each notice arrives in the order of the log, with one id.
 import { defineAgent, tool } from '@baton/core'
 import type { Agent, Notice, NoticeDestination, OutboxStore } from '@baton/core/internal'
 import { BatonError } from '@baton/core/internal'

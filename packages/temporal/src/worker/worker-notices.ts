@@ -1,5 +1,5 @@
-// The notices of a worker. All workers over a store share its outbox: the one that puts records marks them there, and one of
-// all that have the destination sends them.
+// The notices of a worker. Workers share the outbox of their store: the worker that puts records marks the session there, and
+// any worker sends the notices.
 import type { Environment, NoticeDestination } from '@baton/core/internal'
 import { Notices } from '@baton/runtime'
 import { randomUUID } from 'node:crypto'
