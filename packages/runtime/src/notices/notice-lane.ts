@@ -383,7 +383,8 @@ export class NoticeLane {
     const opening = entry ? undefined : await readOpening(store, session)
     const agent = entry?.info.agent ?? opening?.agent ?? ''
     const principal = { id: entry?.info.principal.id ?? opening?.principal ?? '' }
-    const tool = type === 'approval.requested' ? (await this.#findRequest(session, data['approvalId']))?.name : undefined
+    const tool =
+      type === 'approval.requested' ? (await this.#findRequest(session, data['approvalId']))?.name : undefined
     return {
       id: `notice_${digest(JSON.stringify([place.birth, session, place.pos, place.told, type]))}`,
       type,
