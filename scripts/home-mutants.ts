@@ -310,6 +310,27 @@ export const HOME_MUTANTS: readonly Mutant[] = [
     test: { file: 'packages/temporal/src/host/two-submissions.test.ts' },
   },
   {
+    name: 'a record over Temporal counts as stored before its notice is noted',
+    file: 'packages/temporal/src/worker/activities.ts',
+    from: 'if (!under) await notices.noteStored(session, records)',
+    to: 'if (!under) void notices.noteStored(session, records).catch(() => {})',
+    test: { file: 'packages/temporal/src/worker/worker-notices.test.ts', name: 'leaves its records to a repetition' },
+  },
+  {
+    name: 'nobody looks for the notices of a terminated run',
+    file: 'packages/temporal/src/worker/activities.ts',
+    from: 'await init.notices.begin(session, opened.state.pos + 1)',
+    to: 'await Promise.resolve()',
+    test: { file: 'packages/temporal/src/worker/worker-notices.test.ts', name: 'a terminated run' },
+  },
+  {
+    name: 'a destination that hangs holds up the end of its host',
+    file: 'packages/runtime/src/notices/notice-lane.ts',
+    from: 'Promise.race([sending, stopped])',
+    to: 'sending',
+    test: { file: 'packages/host/src/local/notices.test.ts', name: 'waits five seconds' },
+  },
+  {
     name: 'answers of an Update go to the wrong inputs',
     file: 'packages/temporal/src/submitter.ts',
     from: 'resolve(answers.slice(next, (next += inputs.length)))',

@@ -114,7 +114,7 @@ export const SECOND_TRIES: readonly SecondTry[] = [
     test: { file: `${LOCAL}/leases.test.ts`, name: 'is recovered when its lease has ended, and not before' },
   },
   {
-    file: `${LOCAL}/due-looks.ts`,
+    file: 'packages/runtime/src/notices/due-looks.ts',
     within: '#lookWhileWanted',
     repeats:
       'the look for sessions or notices that are due, after 5 seconds if one was left, after 30 if the store failed',

@@ -150,6 +150,13 @@ export const DEEP_SUITES: readonly DeepSuite[] = [
     needs: TEMPORAL,
   },
   {
+    name: 'notices over Temporal',
+    files: ['packages/testing/src/notices/*'],
+    tier: 'nightly',
+    seconds: 180,
+    needs: TEMPORAL,
+  },
+  {
     name: 'trees and tasks over Temporal',
     files: ['packages/temporal/src/trees.*', 'packages/temporal/src/tasks.*'],
     tier: 'nightly',

@@ -26,7 +26,7 @@ export interface SessionViewOptions {
 /** The log where workers put the records of sessions, and which all processes read. */
 export type SessionLog = Pick<
   LogStore,
-  'put' | 'read' | 'restore' | 'list' | 'children' | 'remove' | 'health' | 'entries'
+  'put' | 'read' | 'restore' | 'list' | 'children' | 'remove' | 'health' | 'entries' | 'outbox'
 > & {
   readonly blobs: BlobStore
 }

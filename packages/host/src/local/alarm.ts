@@ -4,10 +4,8 @@ import type { Clock, DueSession, Logger, Timers } from '@baton/core/internal'
 import { isBatonError } from '@baton/core/internal'
 import type { State } from '@baton/core/machine'
 import { findDue } from '@baton/core/machine'
-import type { OpenedSession } from '@baton/runtime'
-import { describeThrown, listDue, readOpening } from '@baton/runtime'
-import type { Looked, LooksOptions } from './due-looks.ts'
-import { DueLooks } from './due-looks.ts'
+import type { Looked, LooksOptions, OpenedSession } from '@baton/runtime'
+import { describeThrown, DueLooks, listDue, readOpening } from '@baton/runtime'
 import type { LimitedStore } from './store-in-time.ts'
 
 export interface AlarmOptions {

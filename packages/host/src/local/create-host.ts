@@ -11,6 +11,7 @@ import type {
   SessionDirectory,
   SessionViews,
   Model,
+  WaitingApproval,
 } from '@baton/core/internal'
 import { BatonError } from '@baton/core/internal'
 import type { Engine, RunTool, ToolJob, OpenedSession, SessionOpening } from '@baton/runtime'
@@ -26,6 +27,8 @@ import {
   SharedTimers,
   AbortedCalls,
   hasRunningWork,
+  Notices,
+  readEntry,
   waitForTurns,
 } from '@baton/runtime'
 import { createNodeEnvironment, digest, digestMedia } from '../environment.ts'
@@ -34,7 +37,6 @@ import { joinObservers, createSessionWarnings } from '../observer.ts'
 import { Alarm } from './alarm.ts'
 import type { HostOptions } from './host-options.ts'
 import { checkOptions, LINGER_MS } from './host-options.ts'
-import { Notices } from './notices.ts'
 import { OpenSessions } from './open-sessions.ts'
 import type { Recovery, RecoverOptions, RecoveryParts } from './recover.ts'
 import { createRecovery } from './recover.ts'
@@ -174,7 +176,12 @@ function createNotices(
   parts: Pick<Environment, 'clock' | 'timers' | 'newId'> & Pick<DirectoryOptions, 'store' | 'log'>,
   { notify = [] }: Pick<HostOptions, 'notify'>,
 ): Notices {
-  return new Notices({ ...parts, destinations: notify, digest, owner: notify.length === 0 ? '' : parts.newId() })
+  const listRequests = async (session: string): Promise<readonly WaitingApproval[]> => {
+    const text = await parts.store.entries.get(session)
+    return (text === undefined ? undefined : readEntry(text))?.approvals ?? []
+  }
+  const owner = notify.length === 0 ? '' : parts.newId()
+  return new Notices({ ...parts, destinations: notify, digest, listRequests, owner })
 }
 
 async function recoverAll(

@@ -11,8 +11,8 @@ import type {
 } from '@baton/core/internal'
 import { BatonError, checkFields, checkKinds, describeValue } from '@baton/core/internal'
 import type { AgentChoice } from '@baton/runtime'
+import { checkDestinations } from '@baton/runtime'
 import type { SessionObserver } from '../observer.ts'
-import { checkDestinations } from './notices.ts'
 
 /**
  * Options of `createHost`. `{ agent }` runs it in memory; `{ agent, store: openSqliteStore(path) }` keeps its sessions.

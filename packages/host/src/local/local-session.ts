@@ -23,6 +23,7 @@ import type {
   ChildPlace,
   CopyingEngine,
   Directory,
+  Notices,
   SessionWorld,
 } from '@baton/runtime'
 import {
@@ -35,7 +36,6 @@ import {
   within,
 } from '@baton/runtime'
 import type { Alarm } from './alarm.ts'
-import type { Notices } from './notices.ts'
 import type { Actor, ActorListener } from './actor.ts'
 import { openActor } from './actor.ts'
 import { Performer } from './performer.ts'
@@ -165,7 +165,7 @@ export class LocalSession implements CopyingEngine, ActorListener {
 
   #beginNotices(): Promise<void> {
     const { state } = this.#actor
-    return this.#init.notices.begin(state, this.#untold?.[0]?.pos ?? state.pos + 1)
+    return this.#init.notices.begin(this.session, this.#untold?.[0]?.pos ?? state.pos + 1)
   }
 
   get world(): SessionWorld {

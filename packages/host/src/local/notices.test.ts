@@ -1,6 +1,7 @@
-// Notices: what destinations hear, in which order, after failures, kills and restarts, and what is given up.
-import type { DeadNotice, Notice, NoticeDestination, NoticeFailure, Session } from '@baton/core/internal'
-import { BatonError, createHost, defineAgent, tool } from '@baton/host'
+// Notices by the clock: when they are repeated and expire, and what hosts do for each other. What every kind of host tells is
+// in packages/testing/src/notices.
+import type { Notice, NoticeDestination, NoticeFailure } from '@baton/core/internal'
+import { createHost, defineAgent, tool } from '@baton/host'
 import { expect, test } from 'vitest'
 import type { ManualTime } from './test-world.test-kit.ts'
 import {
@@ -56,64 +57,6 @@ const pay = tool({
 })
 const paying = [{ calls: [{ name: 'pay', arguments: { euros: 40 } }] }, { text: 'Paid.' }]
 
-test('a request for a person, its decision and the end of the turn are told in this order, once each', async () => {
-  const time = createManualTime()
-  const receiver = createReceiver(time)
-  const world = createTestWorld({ time, steps: paying, tools: [pay], host: { notify: [receiver] } })
-  const session = await world.open()
-  const turn = session.send('Pay 40 euros.')
-  await time.pass(1000)
-  const [asked] = receiver.taken
-  const [request] = await session.approvals()
-  expect(asked).toMatchObject({
-    type: 'approval.requested',
-    data: {
-      session: 'tested',
-      agent: 'tested',
-      principal: { id: 'anonymous' },
-      approvalId: request?.approvalId,
-      callId: request?.callId,
-      tool: 'pay',
-      expiresAt: new Date(request?.expiresAtMs ?? 0).toISOString(),
-    },
-  })
-  expect(asked?.id).toMatch(/^notice_[\w-]{43}$/)
-  expect(JSON.stringify(asked)).not.toMatch(/euros/) // no text and no arguments
-  await session.decide({ approvalId: request?.approvalId ?? '', decision: 'approve' })
-  await time.until(turn.answer)
-  await time.pass(1000)
-  expect(typesOf(receiver)).toEqual(['approval.requested', 'approval.decided', 'turn.finished'])
-  expect(receiver.taken[1]?.data).toMatchObject({ decision: 'approve', by: { id: 'anonymous' } })
-  expect(receiver.taken[2]?.data).toMatchObject({ turn: 1, outcome: 'answered' })
-  expect(new Set(receiver.taken.map(({ id }) => id)).size).toBe(3)
-})
-
-test('a destination gets only the kinds that it names, and a failed turn is a failed session', async () => {
-  const time = createManualTime()
-  const receiver = createReceiver(time, { types: ['turn.failed'] })
-  const fail = { error: new BatonError({ code: 'model_auth_failed', message: 'no key' }) }
-  const world = createTestWorld({ time, steps: [{ text: 'well' }, fail], host: { notify: [receiver] } })
-  const session = await world.open()
-  await time.until(session.send('One.').answer)
-  await time.until(session.send('Two.').answer.catch(() => undefined))
-  await time.pass(HOUR_MS)
-  expect(typesOf(receiver)).toEqual(['turn.failed'])
-  expect(receiver.taken[0]?.data).toMatchObject({ turn: 2, error: { code: expect.any(String) as string } })
-})
-
-test('an old session does not tell its history when a host begins to tell', async () => {
-  const time = createManualTime()
-  const store = ownStore()
-  const before = createTestWorld({ time, store, steps })
-  await time.until((await before.open()).send('One.').answer)
-  await time.until(before.host.stop())
-  const receiver = createReceiver(time)
-  const after = createTestWorld({ time, store, steps, host: { notify: [receiver] } })
-  await time.until((await after.open()).send('Two.').answer)
-  await time.pass(1000)
-  expect(receiver.taken.map(({ data }) => data['turn'])).toEqual([2])
-})
-
 test('a failing notice is repeated with growing delays, holds up later ones of its session, and none of another', async () => {
   const time = createManualTime()
   const receiver = createReceiver(time)
@@ -142,33 +85,6 @@ test('a failing notice is repeated with growing delays, holds up later ones of i
     expect(gapMs).toBeGreaterThanOrEqual(meantMs * 0.8)
     expect(gapMs).toBeLessThanOrEqual(meantMs * 1.2 + 10)
   }
-})
-
-test('after its last attempt a notice is dead and listed, survives a restart, and can be sent once more', async () => {
-  const time = createManualTime()
-  const store = ownStore()
-  const receiver = createReceiver(time, { retriesMs: [1000, 1000] })
-  receiver.answer = ({ data }) => (data['turn'] === 1 ? { message: 'HTTP 500' } : undefined)
-  const world = createTestWorld({ time, store, steps, host: { notify: [receiver] } })
-  const session = await world.open()
-  await time.until(session.send('One.').answer)
-  await time.until(session.send('Two.').answer)
-  await time.pass(MINUTE_MS)
-  expect(receiver.attemptsMs).toHaveLength(4)
-  expect(receiver.taken.map(({ data }) => data['turn'])).toEqual([2])
-  expect(world.warnings).toContain('a notice is given up')
-  await time.until(world.host.stop())
-  const next = createTestWorld({ time, store, steps, host: { notify: [receiver] } })
-  const { dead, cursor } = await time.until(next.host.notices.dead())
-  expect([dead.length, cursor]).toEqual([1, undefined])
-  const [one] = dead as readonly [DeadNotice]
-  expect(one).toMatchObject({ destination: 'shop', attempts: 3, error: 'HTTP 500', notice: { data: { turn: 1 } } })
-  await expect(time.until(next.host.notices.redeliver(one))).rejects.toMatchObject({ code: 'api_unavailable' })
-  receiver.answer = () => {}
-  await time.until(next.host.notices.redeliver(one))
-  expect(receiver.taken.at(-1)?.id).toBe(one.notice.id)
-  expect((await time.until(next.host.notices.dead())).dead).toEqual([])
-  await expect(time.until(next.host.notices.redeliver(one))).rejects.toMatchObject({ code: 'invalid_option' })
 })
 
 test.each([
@@ -212,43 +128,30 @@ test('a destination that asks for time gets it, and one that is gone gets nothin
   expect(receiver.taken.map(({ data }) => data['turn'])).toEqual([1, 2])
 })
 
-test('what happened while a destination was gone is told at once by the next host', async () => {
-  const time = createManualTime()
-  const store = ownStore()
-  const receiver = createReceiver(time)
-  const world = createTestWorld({ time, store, steps, host: { notify: [receiver] } })
-  const session = await world.open()
-  receiver.answer = () => ({ message: 'HTTP 410', isGone: true })
-  await time.until(session.send('One.').answer)
-  await time.pass(100)
-  const other = await world.host.session('other', { principal: { id: 'ann' } })
-  await time.until(other.send('Two.').answer)
-  await time.until(world.host.stop())
-  receiver.answer = () => {}
-  const next = createTestWorld({ time, store, steps, host: { notify: [receiver] } })
-  await time.until(next.host.recover())
-  await time.pass(1000)
-  expect(receiver.taken.map((notice) => notice.data.session)).toEqual(['tested', 'other'])
-  await time.until(next.host.stop())
-})
-
-test.each([
-  ['expires', 'expired', async (time: ManualTime) => await time.pass(11 * MINUTE_MS)],
-  ['is interrupted', 'ended', async (_: ManualTime, session: Session) => void (await session.interrupt())],
-] as const)('a request that %s is withdrawn: %s', async (_, reason, end) => {
+test('a request that expires is withdrawn', async () => {
   const time = createManualTime()
   const receiver = createReceiver(time)
   const world = createTestWorld({ time, steps: paying, tools: [pay], host: { notify: [receiver] } })
   const session = await world.open()
   session.send('Pay 40 euros.').answer.catch(() => {})
-  await time.pass(1000)
-  await end(time, session)
-  await time.pass(1000)
+  await time.pass(11 * MINUTE_MS)
   expect(typesOf(receiver)).toEqual(['approval.requested', 'approval.withdrawn', 'turn.finished'])
   const asked = receiver.taken[0]?.data
   const { approvalId, callId } = { approvalId: asked?.['approvalId'], callId: asked?.['callId'] }
-  expect(receiver.taken[1]?.data).toMatchObject({ approvalId, callId, reason })
+  expect(receiver.taken[1]?.data).toMatchObject({ approvalId, callId, reason: 'expired' })
   await time.until(world.host.stop())
+})
+
+test('a host that stops waits five seconds for a destination that hangs, and no longer', async () => {
+  const time = createManualTime()
+  const receiver = createReceiver(time)
+  receiver.answer = () => new Promise(() => {})
+  const world = createTestWorld({ time, steps, host: { notify: [receiver] } })
+  await time.until((await world.open()).send('One.').answer)
+  await time.pass(100)
+  const beganMs = time.nowMs()
+  await time.until(world.host.stop())
+  expect(time.nowMs() - beganMs).toBe(5000)
 })
 
 test('a destination that hangs slows no turn, and its attempt ends by the clock', async () => {
@@ -308,22 +211,6 @@ test('of two hosts over one store one tells each notice, whichever had the sessi
   receiver.answer = () => {}
   await time.pass(HOUR_MS)
   expect(receiver.taken.map(({ data }) => data['turn'])).toEqual([1, 2, 3, 4, 5, 6])
-})
-
-test('a removed session tells nothing more, and the next one of its name has other ids', async () => {
-  const time = createManualTime()
-  const receiver = createReceiver(time)
-  const world = createTestWorld({ time, steps, host: { notify: [receiver] } })
-  receiver.answer = () => ({ message: 'not now' })
-  await time.until((await world.open()).send('One.').answer)
-  await time.pass(100)
-  await time.until(world.host.remove('tested'))
-  receiver.answer = () => {}
-  await time.pass(HOUR_MS)
-  expect(receiver.taken).toEqual([])
-  await time.until((await world.open()).send('One.').answer)
-  await time.pass(100)
-  expect(receiver.taken.map(({ data }) => data['turn'])).toEqual([1])
 })
 
 test.each<[string, unknown, RegExp]>([

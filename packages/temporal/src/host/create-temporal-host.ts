@@ -61,16 +61,16 @@ const CLOSE_MS = 5000
 /**
  * Creates the host. Agents are those of the workers, by name: the workers make all decisions and do all work.
  * @throws BatonError `connection_failed` when the service cannot be reached, `invalid_option` when it has no such
- * namespace
+ * namespace, or for `notify`, which is an option of workers
  */
 export async function createTemporalHost<A extends Agent = Agent>(
   options: TemporalHostOptions<A>,
 ): Promise<TemporalHost<A>> {
-  if ('notify' in options)
+  if (Reflect.get(options, 'notify') !== undefined)
     throw new BatonError({
       code: 'invalid_option',
-      message: 'createTemporalHost: notify is an option of createHost; a Temporal host sends no notices yet',
-      hint: 'Leave it out, and follow the sessions with host.watchApprovals() or their events.',
+      message: 'createTemporalHost has no option notify: workers store what happens, so they send the notices',
+      hint: 'Give notify to createTemporalWorker, the same to each. Its worker.notices has the dead ones.',
     })
   const { address, namespace = 'default', taskQueue = TASK_QUEUE, logStore: store, log = createDefaultLog() } = options
   const { idleMs, updatesMax, newId = randomUUID } = options

@@ -1,9 +1,9 @@
 // Lists the sessions of all gateways and workers, and what waits for people in them. The entries in the store are derived
 // from the logs that changed since the last list; the bus reports which have changed.
-import type { Host, Logger, SessionDirectory } from '@baton/core/internal'
+import type { Host, Logger, SessionDirectory, WaitingApproval } from '@baton/core/internal'
 import { applyRecord, createHistory, followRecord, initialState } from '@baton/core/machine'
 import type { FoldedSession } from '@baton/runtime'
-import { decideFor, Directory, readOpening, SYSTEM_TIME } from '@baton/runtime'
+import { decideFor, Directory, listWaiting, readOpening, SYSTEM_TIME } from '@baton/runtime'
 import type { BusMessage, LiveBus } from '../live/live-bus.ts'
 import { EVERY_SESSION } from '../live/live-bus.ts'
 import type { SessionLog } from '../session-view.ts'
@@ -52,6 +52,12 @@ export class TemporalDirectory implements Pick<
   watchApprovals: SessionDirectory['watchApprovals'] = (query) => {
     this.#subscribe()
     return this.#directory.watchApprovals(query)
+  }
+
+  /** The requests of one session that wait for people, from its log. @throws BatonError `store_failed`, `log_damaged` */
+  async listRequests(session: string): Promise<readonly WaitingApproval[]> {
+    const folded = await this.#fold(session)
+    return folded ? listWaiting(folded.state, folded.history) : []
   }
 
   /** Decides over this host's sessions. */

@@ -12,6 +12,8 @@ import { createActivities } from './activities.ts'
 import { decideInputs, openLog } from './decide.ts'
 import type { PlacesOptions } from './places.ts'
 import { Places } from './places.ts'
+import { createWorkerNotices } from './worker-notices.ts'
+import { SYSTEM_TIME } from '@baton/runtime'
 
 const ACT = [
   { type: 'user-input', inputId: 'i', parts: [{ type: 'text', text: 'pay' }], asks: false, delivery: 'queue' },
@@ -51,7 +53,8 @@ async function createActing(inputs: readonly Input[]) {
   onTestFinished(() => places.close())
   const identity = { session: 's', agent: 'a', principal: 'ann', meta: {} }
   const init = { places, store, bus, log, searchFields: [], timesOf: undefined, clock: { nowMs: () => 1000 } }
-  const decisions = { ...init, newId: () => 'birth' }
+  const notices = createWorkerNotices({ ...SYSTEM_TIME, store: memory, bus, log })
+  const decisions = { ...init, notices, newId: () => 'birth' }
   /** The work of a new session with this birth. */
   const createJob = async (birth: string): Promise<WorkJob> => {
     const deciding = { ...init, store: memory, newId: () => birth }

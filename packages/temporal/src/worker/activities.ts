@@ -4,12 +4,21 @@ import { BatonError, isBatonError } from '@baton/core'
 import { addUsage } from '@baton/core/internal'
 import type { Fact, SessionRecord, HostReport } from '@baton/core/machine'
 import { effectKey, outstanding, TASK_INPUT } from '@baton/core/machine'
-import type { Work } from '@baton/runtime'
+import type { Notices, Work } from '@baton/runtime'
 import { createSession, performEffect, performModel, performTool, readOpening } from '@baton/runtime'
 import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity'
 import { ApplicationFailure } from '@temporalio/common'
 import { setTimeout as wait } from 'node:timers/promises'
-import type { BatonActivities, WorkJob, GoalResult, LaneJob, PublishedUnder, ResultJob } from '../contract.ts'
+import type {
+  BatonActivities,
+  GoalResult,
+  LaneJob,
+  Opened,
+  OpenJob,
+  PublishedUnder,
+  ResultJob,
+  WorkJob,
+} from '../contract.ts'
 import { NOT_BEGUN, GOAL_INPUT } from '../contract.ts'
 import type { LiveBus } from '../live/live-bus.ts'
 import { EVERY_SESSION } from '../live/live-bus.ts'
@@ -18,14 +27,17 @@ import type { SessionLog } from '../session-view.ts'
 import type { DecisionOptions } from './decide.ts'
 import { decideInputs, openLog } from './decide.ts'
 import { readReporting, readTelling } from './lanes.ts'
+import { LiveWriter } from './live-writer.ts'
 import type { Place, Places } from './places.ts'
-import type { CallView, LiveFrame, Logger, SessionEventOf, Usage } from '@baton/core/internal'
+import type { CallView, Logger, SessionEventOf, Usage } from '@baton/core/internal'
 
 export interface ActivitiesOptions extends DecisionOptions {
   readonly places: Places
   readonly store: SessionLog
   readonly bus: LiveBus
   readonly log: Logger
+  /** Hear of all records that reach the log. */
+  readonly notices: Pick<Notices, 'begin' | 'noteStored' | 'settled'>
 }
 
 /** Characters of records, as JSON, that are announced with their content; longer ones are read from the log. */
@@ -42,7 +54,7 @@ const ABORT_MS = 5000
 
 export function createActivities(init: ActivitiesOptions): BatonActivities {
   return {
-    'baton.open': (job) => tellFailure(() => openLog(init, job)),
+    'baton.open': (job) => tellFailure(() => open(init, job)),
     'baton.decide': (job) => tellFailure(() => decideInputs(init, job)),
     'baton.publish': ({ session, records, under }) => beatWhile(() => putRecords(init, session, records, under)),
     'baton.result': (job) => beatWhile(() => readGoalResult(init.places, job)),
@@ -51,6 +63,17 @@ export function createActivities(init: ActivitiesOptions): BatonActivities {
     'baton.tell': (job) => onPlace(init, job, (place) => readTelling({ ...init, place }, job)),
     'baton.report': (job) => onPlace(init, job, (place) => readReporting({ ...init, place }, job)),
   }
+}
+
+/** A run that was terminated may have left notices that the outbox does not know of. */
+async function open(init: ActivitiesOptions, job: OpenJob): Promise<Opened> {
+  const opened = await openLog(init, job)
+  const { session, child } = job.identity
+  if (!opened.state || child) return opened
+  await init.notices.begin(session, opened.state.pos + 1)
+  if ((await init.notices.settled(session)) === false)
+    throw new BatonError({ code: 'store_failed', message: `the notices of session ${session} could not be noted` })
+  return opened
 }
 
 /** Acts on a session whose log has all that the job knows: a local activity, which has less time and no heartbeat. */
@@ -99,8 +122,9 @@ const FINAL_CODES: readonly string[] = [
   'illegal_input',
 ]
 
+/** An activity that dies in the middle is repeated with the same records. */
 async function putRecords(
-  { store, bus }: Pick<ActivitiesOptions, 'store' | 'bus'>,
+  { store, bus, notices }: Pick<ActivitiesOptions, 'store' | 'bus' | 'notices'>,
   session: string,
   records: readonly SessionRecord[],
   under: PublishedUnder | undefined,
@@ -114,6 +138,7 @@ async function putRecords(
   // A child is in no list.
   const isListedOtherwise = !under && records.some(({ facts }) => facts.some(({ type }) => LISTED.has(type)))
   if (isListedOtherwise) bus.publish(EVERY_SESSION, { type: 'listed', session })
+  if (!under) await notices.noteStored(session, records) // the root tells what its children ask
 }
 
 /** Facts that change a session's entry in lists. */
@@ -277,50 +302,6 @@ function dropIfShutDown(report: HostReport | undefined, signal: AbortSignal): Ho
   if ((report === undefined || hasFailed) && reason === 'WORKER_SHUTDOWN')
     throw ApplicationFailure.create({ type: 'baton.worker_shutdown', message: 'the worker was shut down' })
   return report
-}
-
-/** Milliseconds to collect pieces. */
-const GATHER_MS = 20
-
-/**
- * Streams an activity's output. Pieces are collected briefly, so that a fast model sends one message over the network
- * instead of a hundred.
- */
-class LiveWriter {
-  readonly #bus: LiveBus
-  readonly #session: string
-  readonly #attempt: number | undefined
-  #frames: LiveFrame[] = []
-  #timer: NodeJS.Timeout | undefined
-  /** The text of the answer so far. */
-  said = ''
-
-  /** `attempt` is set for a model, whose pieces are stored for late readers. */
-  constructor(bus: LiveBus, session: string, attempt?: number) {
-    this.#bus = bus
-    this.#session = session
-    this.#attempt = attempt
-  }
-
-  readonly write = (frame: LiveFrame): void => {
-    if (frame.type === 'text-delta') this.said += frame.text
-    const last = this.#frames.at(-1)
-    if (last && frame.type === last.type && (frame.type === 'text-delta' || frame.type === 'reasoning-delta')) {
-      const before = last as typeof frame // of the same type
-      this.#frames[this.#frames.length - 1] = { ...before, text: before.text + frame.text }
-    } else this.#frames.push(frame)
-    this.#timer ??= setTimeout(() => this.flush(), GATHER_MS)
-  }
-
-  flush(): void {
-    clearTimeout(this.#timer)
-    this.#timer = undefined
-    if (this.#frames.length === 0) return
-    const frames = this.#frames
-    this.#frames = []
-    if (this.#attempt !== undefined) this.#bus.keepAttempt(this.#session, this.#attempt, frames)
-    this.#bus.publish(this.#session, { type: 'live', frames })
-  }
 }
 
 /**

@@ -1,7 +1,7 @@
 // A worker: runs the workflows of sessions and goals, and their activities. It keeps no state: any worker of its task
 // queue can continue where it stops.
-import { createDefaultLog, SYSTEM_TIME } from '@baton/runtime'
-import type { Agent, Clock, Logger, NeededServices } from '@baton/core/internal'
+import { checkDestinations, createDefaultLog, SYSTEM_TIME } from '@baton/runtime'
+import type { Agent, Clock, DeadNotices, Logger, NeededServices, NoticeDestination } from '@baton/core/internal'
 import { Client } from '@temporalio/client'
 import type { DataConverter } from '@temporalio/common'
 import type { WorkerOptions, WorkflowBundleWithSourceMap } from '@temporalio/worker'
@@ -25,6 +25,7 @@ import { reachService } from '../reach-service.ts'
 import type { SessionLog } from '../session-view.ts'
 import { Submitter } from '../submitter.ts'
 import { createActivities } from './activities.ts'
+import { createWorkerNotices } from './worker-notices.ts'
 import type { WorkAbout, WorkTimes } from './decide.ts'
 import type { WorkerCatalog } from './places.ts'
 import { Places } from './places.ts'
@@ -54,6 +55,11 @@ export interface TemporalWorkerOptions extends WorkerCatalog {
    * registered as keywords. Default: those registered when the worker starts. Use `[]` for none.
    */
   readonly searchAttributes?: readonly SearchField[]
+  /**
+   * Places that hear what happens in sessions, the same for all workers: a request waits for a person, a turn ended. `webhook`
+   * of @baton/notices makes one. None by default.
+   */
+  readonly notify?: readonly NoticeDestination[]
   /** Milliseconds for running work to end at shutdown before it counts as lost. Default: 10,000. */
   readonly drainMs?: number
   /** Your own activities, in addition to Baton's. */
@@ -78,18 +84,22 @@ export interface TemporalWorker {
   run(): Promise<void>
   /** Accepts no new work, lets running work end within `drainMs`, and ends `run`. */
   shutdown(): void
+  /** The notices that no destination took, of all workers over the store. */
+  readonly notices: DeadNotices
   /** `undefined` while the worker works; otherwise the reason why not, in words for its operator. */
   problem(): Promise<string | undefined>
 }
 
 /**
  * @throws BatonError `connection_failed` when the service cannot be reached, `invalid_option` when it lacks the
- * namespace, or search attributes are not registered; Error when the workflows cannot be bundled
+ * namespace, search attributes are not registered, or `notify` is wrong; Error when the workflows cannot be bundled
  */
 export async function createTemporalWorker<A extends Agent = Agent>(
   options: TemporalWorkerOptions & { readonly agent?: A } & NeededServices<A>,
 ): Promise<TemporalWorker> {
   const { address, namespace = 'default', taskQueue = TASK_QUEUE, logStore: store, log = createDefaultLog() } = options
+  const { notify = [] } = options
+  checkDestinations(notify)
   const connection =
     options.connection ?? (await reachService({ address, namespace }, (to) => NativeConnection.connect(to)))
   const bus = await openBus(options.redis, log)
@@ -103,7 +113,8 @@ export async function createTemporalWorker<A extends Agent = Agent>(
   const places = new Places({ catalog: options, store, bus, log, submitter, openSession })
   const wanted = options.searchAttributes
   const searchFields = await findSearchAttributes({ connection, namespace, wanted, log })
-  const activities = createActivities({ places, store, bus, log, searchFields, timesOf, newId, clock })
+  const notices = createWorkerNotices({ ...SYSTEM_TIME, store, bus, log }, notify)
+  const activities = createActivities({ places, store, bus, log, searchFields, timesOf, newId, clock, notices })
   const worker = await Worker.create({
     connection,
     namespace,
@@ -115,6 +126,7 @@ export async function createTemporalWorker<A extends Agent = Agent>(
     ...options.temporal,
   })
   const close = async (): Promise<void> => {
+    await notices.stop()
     await gateway.host.stop()
     await places.close()
     await gateway.calls.end()
@@ -124,6 +136,7 @@ export async function createTemporalWorker<A extends Agent = Agent>(
   return {
     run: async () => {
       try {
+        notices.start({ isShared: true })
         await worker.run()
       } finally {
         await close()
@@ -132,6 +145,7 @@ export async function createTemporalWorker<A extends Agent = Agent>(
     shutdown: () => {
       if (worker.getState() === 'RUNNING') worker.shutdown()
     },
+    notices: notices.methods,
     problem: async () => {
       const state = worker.getState()
       if (state !== 'RUNNING') return `the worker is ${state}`

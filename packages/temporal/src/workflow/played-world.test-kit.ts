@@ -1,5 +1,5 @@
 // A session over the played service: its agent's tools and models are activities of one worker, over a store in memory.
-import type { Agent } from '@baton/core'
+import type { Agent, NoticeDestination } from '@baton/core/internal'
 import type { Fact, Input, SessionRecord } from '@baton/core/machine'
 import { createMemoryStore } from '@baton/host'
 import { onTestFinished, vi } from 'vitest'
@@ -10,12 +10,13 @@ import { createMemoryBus } from '../live/live-bus.ts'
 import { createActivities } from '../worker/activities.ts'
 import type { PlacesOptions } from '../worker/places.ts'
 import { Places } from '../worker/places.ts'
+import { createWorkerNotices } from '../worker/worker-notices.ts'
 import { PlayedService } from './played-service.test-kit.ts'
 import { runSession } from './session-run.ts'
 import { runTask } from './task.ts'
 
 /** The test mocks the SDK: `vi.mock('@temporalio/workflow', …)` with `PLAYED_SDK`. */
-export function createPlayedWorld(agent: Agent, tuning: Tuning = {}) {
+export function createPlayedWorld(agent: Agent, tuning: Tuning = {}, notify: readonly NoticeDestination[] = []) {
   const store = createMemoryStore()
   const log = { info: () => {}, warn: () => {} }
   const bus = createMemoryBus()
@@ -25,6 +26,14 @@ export function createPlayedWorld(agent: Agent, tuning: Tuning = {}) {
     submitTo: (id: string) => (inputs: readonly Input[]) => update(id, inputs),
   } as unknown as PlacesOptions['submitter'] // the method that is called
   const places = new Places({ catalog: { agent }, store, bus, log, submitter })
+  const start = (delayMs: number, callback: () => void): (() => void) => {
+    let isStopped = false
+    const fire = (): void => (isStopped ? undefined : callback())
+    void service.wait(delayMs).then(fire)
+    return () => void (isStopped = true)
+  }
+  const clock = { nowMs: () => service.nowMs }
+  const notices = createWorkerNotices({ clock, timers: { start }, store, bus, log }, notify)
   let births = 0
   const activities = createActivities({
     places,
@@ -34,16 +43,18 @@ export function createPlayedWorld(agent: Agent, tuning: Tuning = {}) {
     searchFields: [],
     timesOf: undefined,
     newId: () => `b${String((births += 1)).padStart(7, '0')}`,
-    clock: { nowMs: () => service.nowMs },
+    clock,
+    notices,
   })
   const service = new PlayedService({ [SESSION_WORKFLOW]: runSession, [TASK_WORKFLOW]: runTask }, activities)
   vi.spyOn(Date, 'now').mockImplementation(() => service.nowMs)
   onTestFinished(async () => {
     vi.restoreAllMocks()
+    await notices.stop()
     await places.close()
   })
   const identity: Identity = { session: 's', principal: 'ann', agent: agent.name, meta: {} }
-  const start = (): void => {
+  const begin = (): void => {
     if (!service.find('s')) service.start('s', { start: { identity, tuning } })
   }
   const read = async (session: string): Promise<readonly SessionRecord[]> => {
@@ -57,7 +68,7 @@ export function createPlayedWorld(agent: Agent, tuning: Tuning = {}) {
     for await (const { session } of store.children('s')) names.push(session)
     return names
   }
-  return { service, start, update, read, facts, children }
+  return { service, store, activities, start: begin, update, read, facts, children }
 }
 
 /** The generator mulberry32. */

@@ -5,16 +5,21 @@
 import type {
   Clock,
   DeadNotice,
+  JsonValue,
   Logger,
   Notice,
   NoticeContext,
   NoticeDestination,
   NoticeFailure,
+  Store,
   Timers,
+  WaitingApproval,
 } from '@baton/core/internal'
 import { BatonError } from '@baton/core/internal'
-import type { RecordNotice } from '@baton/runtime'
-import { describeThrown, readEntry, readNotices, readOpening, within } from '@baton/runtime'
+import { within } from '../deadline.ts'
+import { describeThrown } from '../describe-thrown.ts'
+import { readOpening } from '../session/session-directory.ts'
+import { readEntry } from '../session/session-entry.ts'
 import type { Looked } from './due-looks.ts'
 import type { NoticeCursor } from './notice-rows.ts'
 import {
@@ -27,11 +32,14 @@ import {
   writeCursor,
   writeDead,
 } from './notice-rows.ts'
-import type { LimitedStore } from './store-in-time.ts'
+import type { RecordNotice } from './read-notices.ts'
+import { readNotices } from './read-notices.ts'
 
 export interface NoticeLaneOptions {
   readonly destination: NoticeDestination
-  readonly store: Pick<LimitedStore, 'read' | 'entries' | 'outbox'>
+  readonly store: NoticeStore
+  /** The requests of a session that wait for people, according to its whole log. @throws BatonError `store_failed` */
+  readonly listRequests: (session: string) => Promise<readonly WaitingApproval[]>
   readonly clock: Clock
   readonly timers: Timers
   readonly log: Logger
@@ -41,6 +49,9 @@ export interface NoticeLaneOptions {
   /** Called with the time at which a session is due again. */
   readonly onDue: (dueMs: number) => void
 }
+
+/** The part of a store that notices need. */
+export type NoticeStore = Pick<Store, 'read' | 'entries' | 'outbox'>
 
 /** Sessions whose notices are sent at once; others wait. */
 const AT_ONCE = 8
@@ -73,7 +84,8 @@ export class NoticeLane {
   readonly #waiting = new Set<string>()
   /** Sessions at work; `isAgain`: another look follows. */
   readonly #running = new Map<string, { isAgain: boolean; readonly done: Promise<void> }>()
-  readonly #aborting = new AbortController()
+  /** Attempts under way. */
+  readonly #attempts = new Set<AbortController>()
   #isStopped = false
   #isGone = false
   /** The store may have more due sessions than fitted in memory. */
@@ -86,14 +98,16 @@ export class NoticeLane {
   }
 
   /**
-   * Called when a session opens: its notices are sent from `fromPos` on, or from the stored position on.
-   * @throws BatonError `store_failed`
+   * Called when a session has records: its notices are sent from `fromPos` on, or from the stored position on.
+   * @throws BatonError `store_failed`, `log_damaged`
    */
-  async begin(session: string, birth: string, fromPos: number): Promise<void> {
-    const { outbox } = this.#init.store
-    if ((await outbox.get(session, this.#row)) !== undefined) return
-    const cursor = { birth, pos: fromPos, told: 0, n: 0 }
-    await outbox.swap(session, this.#row, undefined, writeCursor(this.#init.destination.name, cursor, false))
+  async begin(session: string, fromPos: number): Promise<void> {
+    const { store } = this.#init
+    if ((await store.outbox.get(session, this.#row)) !== undefined) return
+    const opening = await readOpening(store, session)
+    if (!opening) return // it was removed
+    const cursor = { birth: opening.birth, pos: fromPos, told: 0, n: 0 }
+    await store.outbox.swap(session, this.#row, undefined, writeCursor(this.#init.destination.name, cursor, false))
   }
 
   wants({ type }: Pick<RecordNotice, 'type'>): boolean {
@@ -144,16 +158,21 @@ export class NoticeLane {
   async send(notice: Notice): Promise<NoticeFailure | undefined> {
     const { destination, timers } = this.#init
     const aborting = new AbortController()
-    const signal = AbortSignal.any([aborting.signal, this.#aborting.signal])
+    this.#attempts.add(aborting)
     const error = (): BatonError =>
       new BatonError({ code: 'api_unavailable', message: `it did not answer in ${this.#timeoutMs} ms` })
     try {
-      const sending = Promise.resolve().then(() => destination.send(notice, this.#makeContext(notice, signal)))
-      const failure = await within(timers, { timeoutMs: this.#timeoutMs, error }, sending)
+      const stopped = new Promise<NoticeFailure>((resolve) => {
+        aborting.signal.addEventListener('abort', () => resolve({ message: 'the host was stopped' }))
+      })
+      const sending = Promise.resolve().then(() => destination.send(notice, this.#makeContext(notice, aborting.signal)))
+      const failure = await within(timers, { timeoutMs: this.#timeoutMs, error }, Promise.race([sending, stopped]))
       return failure ? { ...failure, message: String(failure.message).slice(0, ERROR_CHARS) } : undefined
     } catch (cause) {
       aborting.abort(cause)
       return { message: describeThrown(cause).slice(0, ERROR_CHARS) }
+    } finally {
+      this.#attempts.delete(aborting)
     }
   }
 
@@ -165,9 +184,7 @@ export class NoticeLane {
       signal,
       request: async () => {
         if (type !== 'approval.requested') return undefined
-        const text = await store.entries.get(session)
-        const { approvals = [] } = (text === undefined ? undefined : readEntry(text)) ?? {}
-        return approvals.find(({ approvalId }) => approvalId === data['approvalId'])
+        return await this.#findRequest(session, data['approvalId'])
       },
       answer: async () => {
         if (type !== 'turn.finished') return undefined
@@ -194,9 +211,11 @@ export class NoticeLane {
     this.#isStopped = true
     this.#waiting.clear()
     const ended = Promise.all([...this.#running.values()].map(({ done }) => done))
-    const abort = this.#init.timers.start(graceMs, () => this.#aborting.abort())
+    const stopTimer = this.#init.timers.start(graceMs, () => {
+      for (const attempt of this.#attempts) attempt.abort()
+    })
     await ended
-    abort()
+    stopTimer()
   }
 
   #add(session: string): void {
@@ -364,13 +383,18 @@ export class NoticeLane {
     const opening = entry ? undefined : await readOpening(store, session)
     const agent = entry?.info.agent ?? opening?.agent ?? ''
     const principal = { id: entry?.info.principal.id ?? opening?.principal ?? '' }
-    const tool = entry?.approvals.find(({ approvalId }) => approvalId === data['approvalId'])?.name
+    const tool =
+      type === 'approval.requested' ? (await this.#findRequest(session, data['approvalId']))?.name : undefined
     return {
       id: `notice_${digest(JSON.stringify([place.birth, session, place.pos, place.told, type]))}`,
       type,
       timestamp: new Date(atMs).toISOString(),
       data: { session, agent, principal, pos: place.pos, ...data, ...(tool !== undefined && { tool }) },
     }
+  }
+
+  async #findRequest(session: string, approvalId: JsonValue | undefined): Promise<WaitingApproval | undefined> {
+    return (await this.#init.listRequests(session)).find((one) => one.approvalId === approvalId)
   }
 
   async #swap(session: string, { cursor, body }: Held, hasMore = true): Promise<Held | undefined> {

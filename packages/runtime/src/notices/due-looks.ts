@@ -1,6 +1,6 @@
 // Looks at a store by the wall clock: now, at the next known time, and every half minute. Its users say what a look does.
 import type { Clock, Logger, Timers } from '@baton/core/internal'
-import { describeThrown } from '@baton/runtime'
+import { describeThrown } from '../describe-thrown.ts'
 
 export interface DueLooksOptions {
   readonly clock: Clock

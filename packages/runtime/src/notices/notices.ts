@@ -1,5 +1,5 @@
 // The notices of a host: which destinations hear of a session's records, when they are due, and what was given up.
-import type { Clock, DeadNotices, FoundRow, Logger, NoticeDestination, Timers } from '@baton/core/internal'
+import type { DeadNotices, FoundRow, NoticeDestination } from '@baton/core/internal'
 import {
   BatonError,
   checkFields,
@@ -9,22 +9,17 @@ import {
   NOTICE_TYPES,
   parseJson,
 } from '@baton/core/internal'
-import type { SessionRecord, State } from '@baton/core/machine'
-import { describeThrown, readNotices } from '@baton/runtime'
+import type { SessionRecord } from '@baton/core/machine'
+import { describeThrown } from '../describe-thrown.ts'
 import type { LooksOptions } from './due-looks.ts'
 import { DueLooks } from './due-looks.ts'
+import type { NoticeLaneOptions } from './notice-lane.ts'
 import { NoticeLane } from './notice-lane.ts'
 import { DEAD_LIST, nameDead, readDead } from './notice-rows.ts'
-import type { LimitedStore } from './store-in-time.ts'
+import { readNotices } from './read-notices.ts'
 
-export interface NoticesOptions {
+export interface NoticesOptions extends Omit<NoticeLaneOptions, 'destination' | 'onDue'> {
   readonly destinations: readonly NoticeDestination[]
-  readonly store: LimitedStore
-  readonly clock: Clock
-  readonly timers: Timers
-  readonly log: Logger
-  readonly digest: (text: string) => string
-  readonly owner: string
 }
 
 /** Milliseconds that attempts may take to end while the host stops. */
@@ -55,11 +50,12 @@ export class Notices {
 
   /**
    * Called when a session has been opened, before it does anything more. `fromPos`: the first record of this process.
-   * @throws BatonError `store_failed`
+   * What a dead host did not note is noted in the background.
+   * @throws BatonError `store_failed`, `log_damaged`
    */
-  async begin({ session, birth }: State, fromPos: number): Promise<void> {
+  async begin(session: string, fromPos: number): Promise<void> {
     if (this.#lanes.size === 0) return
-    await Promise.all([...this.#lanes.values()].map((lane) => lane.begin(session, birth, fromPos)))
+    await Promise.all([...this.#lanes.values()].map((lane) => lane.begin(session, fromPos)))
     this.#looks.start()
     for (const lane of this.#lanes.values()) this.#write(session, lane.check(session))
   }
@@ -70,6 +66,22 @@ export class Notices {
     const notices = readNotices(record)
     for (const lane of this.#lanes.values())
       if (notices.some((notice) => lane.wants(notice))) this.#write(session, lane.mark(session))
+  }
+
+  /**
+   * Called by a host without owners of sessions, after it has put these records: once it resolves, the outbox knows of them.
+   * It may be repeated. @throws BatonError `store_failed`, `log_damaged`
+   */
+  async noteStored(session: string, records: readonly SessionRecord[]): Promise<void> {
+    const [first] = records
+    if (!first || this.#lanes.size === 0) return
+    const notices = records.flatMap(readNotices)
+    await Promise.all(
+      [...this.#lanes.values()].map(async (lane) => {
+        await lane.begin(session, first.pos)
+        if (notices.some((notice) => lane.wants(notice))) await lane.mark(session)
+      }),
+    )
   }
 
   /** Resolves to whether the outbox knows of everything that the session has to tell. Never rejects. */
