@@ -204,8 +204,12 @@ export class ChildLink {
     this.#hold = undefined
   }
 
-  /** A parent that is being reopened waits for this link to end, so the link does not wait for it then. */
+  /**
+   * A parent that is being reopened waits for this link to end, so the link does not wait for it then. What a link that has
+   * been left found is no longer true: another owner may have continued the child.
+   */
   async #submit(input: Input): Promise<void> {
+    if (this.#isLeft) return
     const answers = await this.#orLeft(this.#init.parent.submit([input]))
     if (answers) insist(answers[0] ?? NO_ANSWER)
   }

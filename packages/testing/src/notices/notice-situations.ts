@@ -121,7 +121,7 @@ export const NOTICE_SITUATIONS: Readonly<Record<string, Situation>> = {
     ])
   },
 
-  'a destination gets only the kinds that it names, and a failed turn is a failed session': async (stage) => {
+  'a destination gets only the kinds that it names, and a failed turn has a kind of its own': async (stage) => {
     const receiver = createReceiver({ types: ['turn.failed'] })
     const error = new BatonError({ code: 'model_auth_failed', message: 'no key' })
     const world = await stage.createWorld({ steps: [{ text: 'well' }, { error }], notify: [receiver] })
