@@ -12,7 +12,7 @@ import type { Walk, Walks } from './walk.test-kit.ts'
  */
 const MOST: Readonly<Record<keyof Walks, Omit<Walk, 'calls' | 'named'>>> = {
   tool: { files: 51, functions: 394, commits: 3 },
-  chat: { files: 82, functions: 620, commits: 3 },
+  chat: { files: 83, functions: 621, commits: 3 },
 }
 
 test('a turn walks no further than before', async () => {
