@@ -16,7 +16,7 @@ export const USER_DOORS: readonly string[] = [
   '@baton/server/websocket',
 ]
 
-export const USER_NAMES_MAX = 152
+export const USER_NAMES_MAX = 154
 
 /** Each of these has at most `ADDED_NAMES_MAX` names. */
 export const ADDED_DOORS: readonly string[] = [

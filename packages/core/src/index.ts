@@ -31,6 +31,7 @@ export type { Environment, Model, ModelAnswer, ModelEvent, ModelRequest, ModelSe
 export { readOutput } from './internal.ts'
 export type {
   Answer,
+  ApprovalPage,
   Client,
   ClientHandlers,
   ContentPart,
@@ -48,6 +49,7 @@ export type {
   SessionConfiguration,
   SessionOptions,
   Store,
+  ToolCall,
   TranscriptEntry,
   Turn,
   TurnStop,
