@@ -261,6 +261,40 @@ test('a host sleeps while another one takes its root: nothing that it had begun 
   expect(await factsOf(disk.store, 's', 'child-closed')).toHaveLength(1)
 })
 
+test('a host that was opening a child while another one took its root, and that gets the root back, does not call the child lost', async () => {
+  const time = createManualTime()
+  const disk = openMemory()
+  let paid = 0
+  const pay = acting('pay', () => `paid ${(paid += 1)}`, { approval: true })
+  const create = () => createAgents(time, { steps: afterwards(calls('pay'), 'It is paid.'), tools: [pay] })
+  const reads = Promise.withResolvers<void>()
+  // It has acquired the child, waits for its log, and cannot renew its leases.
+  const slow: Store = {
+    ...disk.store,
+    renew: () => never(),
+    read: async function* (session, fromPos) {
+      if (session !== 's') await reads.promise
+      yield* disk.store.read(session, fromPos)
+    },
+  }
+  const first = startProcess(time, slow, { agent: create().agent })
+  ;(await first.host.session('s')).send('Pay.', { inputId: 'm1' }).answer.catch(() => {})
+  await rest(time)
+  disk.free()
+  const other = startProcess(time, disk.store, { agent: create().agent })
+  ;(await other.host.session('s')).send('Pay.', { inputId: 'm1' }).answer.catch(() => {})
+  await time.pass(12_000) // the first one learns that it has lost the root
+  await time.until(other.host.stop())
+  const back = first.host.session('s')
+  await rest(time)
+  reads.resolve()
+  const session = await time.until(back)
+  await approveUntil(session, session.send('Pay.', { inputId: 'm1' }).answer, { time })
+  expect(await factsOf(disk.store, 's', 'child-lost')).toEqual([])
+  expect(await kit.factsBelow(disk.store, 'child-opened')).toHaveLength(1)
+  expect(paid).toBe(1)
+})
+
 test('two hosts take the root from each other again and again: one child, one payment', async () => {
   const time = createManualTime()
   const disk = openMemory()

@@ -20,6 +20,7 @@ interface KnownCall {
   readonly session: string
   readonly name: string
   readonly effect: string
+  readonly runs: string
   settlement: Settlement | undefined
   /** Its result counts as untrusted. */
   isUntrusted: boolean
@@ -77,7 +78,9 @@ export class TreeWatch {
       const { settlement } = this.#calls.get(above) ?? {}
       if (settlement && isUndone(settlement))
         this.#fail(`${callId} (${tool}) takes effect, and ${above} above it was told as undone`)
-      if (this.#children.get(above)?.isClosed)
+      // A client that took it acts when it can, and its model was told that it may have begun: checked above.
+      const isWithClient = call.runs === 'client' && call.settlement !== undefined
+      if (this.#children.get(above)?.isClosed && !isWithClient)
         this.#fail(`${callId} (${tool}) takes effect, and its session was closed by ${above}`)
     }
   }
@@ -111,9 +114,9 @@ export class TreeWatch {
     const { fact, record } = stored
     switch (fact.type) {
       case 'step-finished':
-        for (const { callId, name, effect, provenance } of fact.calls) {
+        for (const { callId, name, effect, runs, provenance } of fact.calls) {
           const isUntrusted = provenance?.trust === 'untrusted'
-          this.#calls.set(callId, { session, name, effect, settlement: undefined, isUntrusted })
+          this.#calls.set(callId, { session, name, effect, runs, settlement: undefined, isUntrusted })
         }
         this.#count(session, fact)
         break

@@ -103,8 +103,9 @@ export class ModelWatch {
         if (!signal.aborted) this.#said.set(number, (this.#said.get(number) ?? '') + text)
       },
       end: () => {
-        // The log was ahead: the process gives such a call up as soon as it learns of the record.
-        if (issue !== undefined && this.#abortedMs.get(signal) !== beganMs) this.#fail(new Error(issue))
+        // The log was ahead: the process gives such a call up as soon as it learns of the record, if it runs that long.
+        if (issue !== undefined && this.#nowMs() > beganMs && this.#abortedMs.get(signal) !== beganMs)
+          this.#fail(new Error(issue))
         this.#running.delete(signal)
         this.#abortedMs.delete(signal)
       },
