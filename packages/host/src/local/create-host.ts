@@ -11,7 +11,6 @@ import type {
   SessionDirectory,
   SessionViews,
   Model,
-  WaitingApproval,
 } from '@baton/core/internal'
 import { BatonError } from '@baton/core/internal'
 import type { Engine, RunTool, ToolJob, OpenedSession, SessionOpening } from '@baton/runtime'
@@ -28,7 +27,6 @@ import {
   AbortedCalls,
   hasRunningWork,
   Notices,
-  readEntry,
   waitForTurns,
 } from '@baton/runtime'
 import { createNodeEnvironment, digest, digestMedia } from '../environment.ts'
@@ -114,7 +112,7 @@ export function createHost(options: HostOptions = {}): LocalHost {
     open: (session, principal) => engine.open(session, { principal: { id: principal }, mustExist: true }),
   }
   const alarm = new Alarm({ ...left, ...environment, isOpen: (session) => openSessions.isOpen(session) })
-  const notices = createNotices({ ...environment, store, log }, options)
+  const notices = createNotices({ ...environment, store, log, directory }, options)
   const parts = { observer, leases, catalog, directory, aborted, alarm, notices, snapshotRecords }
   const shared = { ...parts, store, disk, environment, log, openChildren: openSessions.children }
   const engine = createLocalEngine(shared, openSessions)
@@ -173,15 +171,19 @@ function createLeases(parts: LeaseParts, address: string | undefined): SessionLe
 }
 
 function createNotices(
-  parts: Pick<Environment, 'clock' | 'timers' | 'newId'> & Pick<DirectoryOptions, 'store' | 'log'>,
+  parts: Pick<Environment, 'clock' | 'timers' | 'newId'> &
+    Pick<DirectoryOptions, 'store' | 'log'> & { readonly directory: Directory },
   { notify = [] }: Pick<HostOptions, 'notify'>,
 ): Notices {
-  const listRequests = async (session: string): Promise<readonly WaitingApproval[]> => {
-    const text = await parts.store.entries.get(session)
-    return (text === undefined ? undefined : readEntry(text))?.approvals ?? []
-  }
   const owner = notify.length === 0 ? '' : parts.newId()
-  return new Notices({ ...parts, destinations: notify, digest, listRequests, owner })
+  const { directory } = parts
+  return new Notices({
+    ...parts,
+    destinations: notify,
+    digest,
+    listRequests: (session) => directory.listRequests(session),
+    owner,
+  })
 }
 
 async function recoverAll(

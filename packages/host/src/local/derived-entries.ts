@@ -34,13 +34,8 @@ export class DerivedEntries implements EntryStore {
 
   put: EntryStore['put'] = (session, pos, entry) => {
     const former = this.#derived.get(session)
-    if (former || this.#derived.size < ENTRIES_MAX) {
-      this.#index.move(OWN + session, former?.entry.places ?? [], entry.places)
-      this.#derived.set(session, { entry, records: pos + 1 })
-    } else if (!this.#isFull) {
-      this.#isFull = true
-      this.#log.warn('lists show some sessions as they were: a server has to list them', { derived: ENTRIES_MAX })
-    }
+    this.#index.move(OWN + session, former?.entry.places ?? [], entry.places)
+    this.#derived.set(session, { entry, records: pos + 1 })
     return Promise.resolve()
   }
 
@@ -73,12 +68,21 @@ export class DerivedEntries implements EntryStore {
     }
   }
 
+  #hasRoom(): boolean {
+    if (this.#derived.size < ENTRIES_MAX) return true
+    if (!this.#isFull)
+      this.#log.warn('lists show some sessions as they were: a server has to list them', { derived: ENTRIES_MAX })
+    this.#isFull = true
+    return false
+  }
+
   /** Skips derived entries, and drops those that the store has meanwhile. */
   async *#listOutdated(options: Parameters<EntryStore['outdated']>[0]) {
     const gone = new Set(options?.after === undefined ? this.#derived.keys() : [])
     for await (const one of this.#store.outdated(options)) {
       gone.delete(one.session)
-      if (this.#derived.get(one.session)?.records !== one.records) yield one
+      const known = this.#derived.get(one.session)
+      if (known ? known.records !== one.records : this.#hasRoom()) yield one
     }
     for (const session of gone) {
       this.#index.move(OWN + session, this.#derived.get(session)?.entry.places ?? [], [])

@@ -12,6 +12,7 @@ import type {
   SessionDirectory,
   SessionInfo,
   Timers,
+  WaitingApproval,
 } from '@baton/core/internal'
 import { BatonError, isBatonError } from '@baton/core/internal'
 import type { FactOf, History, State } from '@baton/core/machine'
@@ -168,12 +169,17 @@ export class Directory {
     const nowMs = this.#init.clock.nowMs()
     const { session } = query
     if (session === undefined) return await queryApprovals(this.#find, query, nowMs)
-    const text = await this.#init.store.entries.get(session)
-    const { approvals: listed = [] } = (text === undefined ? undefined : readEntry(text)) ?? {}
-    // A full entry may lack some.
-    const folded = listed.length < APPROVALS_MAX ? undefined : await this.#fold({ session, records: -1, lastMs: 0 })
-    const approvals = folded ? cutArguments(listWaiting(folded.state, folded.history)) : listed
+    const approvals = await this.listRequests(session)
     return { approvals: approvals.filter((one) => one.expiresAtMs > nowMs && isMeant(one, query)) }
+  }
+
+  /** The open requests of one session as its entry has them, expired ones included. @throws BatonError `store_failed` */
+  async listRequests(session: string): Promise<readonly WaitingApproval[]> {
+    const text = await this.#init.store.entries.get(session)
+    const { approvals = [] } = (text === undefined ? undefined : readEntry(text)) ?? {}
+    // A full entry may lack some.
+    const folded = approvals.length < APPROVALS_MAX ? undefined : await this.#fold({ session, records: -1, lastMs: 0 })
+    return folded ? cutArguments(listWaiting(folded.state, folded.history)) : approvals
   }
 
   readonly #find: FindEntries = async (query) => {

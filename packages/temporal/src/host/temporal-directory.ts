@@ -27,7 +27,6 @@ export class TemporalDirectory implements Pick<
   readonly #directory: Directory
   readonly #folded = new Map<string, FoldedSession>()
   readonly #folding = new Map<string, Promise<FoldedSession | undefined>>()
-  /** Sessions whose change is being reported; `again` if another change arrived meanwhile. */
   #unsubscribe: Promise<() => void> | undefined
   #heardMs = Date.now()
 

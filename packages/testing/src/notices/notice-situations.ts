@@ -121,6 +121,28 @@ export const NOTICE_SITUATIONS: Readonly<Record<string, Situation>> = {
     ])
   },
 
+  'each of the requests of a session is told and seen, also of more than a list holds': async (stage) => {
+    const seen: unknown[] = []
+    const reading: NoticeDestination = {
+      name: 'reading',
+      types: ['approval.requested'],
+      send: async ({ data }, { request }) => void seen.push([data['tool'], (await request())?.input['euros']]),
+    }
+    const COUNT = 70
+    const calls = Array.from({ length: COUNT }, (_, euros) => ({ name: 'pay', arguments: { euros } }))
+    const limits = { callsPerTurn: COUNT }
+    const { host, until, when } = await stage.createWorld({
+      steps: [{ calls }],
+      tools: [pay],
+      limits,
+      notify: [reading],
+    })
+    const session = await when(host.session(nameSession()))
+    session.send('Pay all.').answer.catch(() => {})
+    await until(() => seen.length === COUNT)
+    expect(seen).toEqual(calls.map(({ name, arguments: { euros } }) => [name, euros]))
+  },
+
   'a destination gets only the kinds that it names, and a failed turn has a kind of its own': async (stage) => {
     const receiver = createReceiver({ types: ['turn.failed'] })
     const error = new BatonError({ code: 'model_auth_failed', message: 'no key' })
