@@ -24,7 +24,7 @@ export const SAID: Readonly<Record<string, readonly string[]>> = {
   'approval-policy.ts': ['refund ok', 'mail.read ok', 'refund denied no refunds after reading mail.read'],
   'ask.ts': ['Which size?', 'It is on its way.'],
   'console.ts': [
-    "{\n  principal: { id: 'sue', roles: [ 'support' ] },\n  powers: [ 'see' ],\n  readOnly: true\n}\n200\n403\n",
+    "{ principal: { id: 'sue', roles: [ 'support' ] }, powers: [ 'see' ] }\n200\n403\n",
   ],
   'operator-report.ts': [
     'desk: order\ndesk: invoice\ndesk: trip\nday,agent,model,steps,inputTokens,outputTokens,cachedTokens,costMicros\r\n',

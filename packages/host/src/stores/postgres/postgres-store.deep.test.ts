@@ -33,10 +33,14 @@ describe.skipIf(programs === undefined)('a PostgreSQL store', () => {
     await admin.query(`DELETE FROM ${schema}.steered`)
     await admin.query(`INSERT INTO ${schema}.steered VALUES (${nowMs()})`)
     let told = nowMs()
+    let telling: Promise<unknown> = Promise.resolve()
+    // Acts of the same moment all wait until the database knows it.
     const steer = async (): Promise<void> => {
-      if (told === nowMs()) return
-      told = nowMs()
-      await admin.query(`UPDATE ${schema}.steered SET ms = ${told}`)
+      if (told !== nowMs()) {
+        told = nowMs()
+        telling = admin.query(`UPDATE ${schema}.steered SET ms = ${told}`)
+      }
+      await telling
     }
     const steered: Store = {
       ...store,
