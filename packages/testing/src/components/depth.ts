@@ -1,4 +1,4 @@
-// How thorough a test run is. `npm test` takes three minutes on two cores; a landing tries more seeds, and
+// How thorough a test run is. `npm test` takes minutes on two cores; a landing tries more seeds, and
 // `npm run test:deep` many more, more moments at which a process dies, and more pairs.
 
 /** Whether this run is `npm test`. */
