@@ -23,9 +23,7 @@ the editor has: See you on Wednesday!
 export const SAID: Readonly<Record<string, readonly string[]>> = {
   'approval-policy.ts': ['refund ok', 'mail.read ok', 'refund denied no refunds after reading mail.read'],
   'ask.ts': ['Which size?', 'It is on its way.'],
-  'console.ts': [
-    "{ principal: { id: 'sue', roles: [ 'support' ] }, powers: [ 'see' ] }\n200\n403\n",
-  ],
+  'console.ts': ["{ principal: { id: 'sue', roles: [ 'support' ] }, powers: [ 'see' ] }\n200\n403\n"],
   'operator-report.ts': [
     'desk: order\ndesk: invoice\ndesk: trip\nday,agent,model,steps,inputTokens,outputTokens,cachedTokens,costMicros\r\n',
     ',desk,scripted/model,3,300,15,0,\r\n',
