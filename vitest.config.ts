@@ -1,5 +1,5 @@
-// Five suites: `fast` (part of `npm run check`), `property` (random runs), `process` (starts real processes), and `deep` and `alone`,
-// which only `npm run test:deep` runs. There, and with `--mode landing`, what knows of depth tries more seeds
+// Five suites: `fast` and `property` (random runs) are `npm test`; a landing adds `process` (starts real processes); `deep` and `alone`
+// are of `npm run test:deep` only. There, and with `--mode landing`, what knows of depth tries more seeds
 // (packages/testing/src/components/depth.ts).
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -25,7 +25,9 @@ const ALONE = [
 ]
 
 /** Tests of the sources' text, which `npm run check` and a landing run. */
-const TEXTS = ['api', 'english', 'layering', 'rules', 'second-tries'].map((name) => `scripts/${name}.test.ts`)
+const TEXTS = ['api', 'english', 'layering', 'rules', 'second-tries', 'startup'].map(
+  (name) => `scripts/${name}.test.ts`,
+)
 
 // Of an example that installs and builds in its own folder.
 const INSTALLED = ['**/node_modules/**', '**/.next/**']
@@ -58,7 +60,7 @@ export default defineConfig(({ mode }) => {
     ...rest,
     test: { ...test, maxWorkers: 1, sequence: { groupOrder: 1 } },
   })
-  // In a deep run the others would only be what `npm test` has run.
+  // In a deep run the others would only be what a landing has run.
   const processes = globSync(places('.process.test.ts'), { cwd: import.meta.dirname }).filter(
     (file) => depth !== 'deep' || /from '.*\bdepth(\.ts)?'/.test(readFileSync(join(import.meta.dirname, file), 'utf8')),
   )

@@ -1,5 +1,5 @@
-// Runs the checks that `.ci/run` performs after `npm ci`: static checks, `npm test`, the deep suites that the change
-// requires, simulator seeds, and packs if an entry changed. A table shows the duration of each; `--plan` only prints
+// Runs the checks that `.ci/run` performs after `npm ci`: static checks, `npm test` with processes and more seeds, the
+// deep suites that the change requires, simulator seeds, and packs if an entry changed. A table shows the duration of each; `--plan` only prints
 // what would run.
 import { spawnSync } from 'node:child_process'
 import type { Variables } from './components.ts'

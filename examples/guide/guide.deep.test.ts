@@ -1,4 +1,4 @@
-// All programs on the pages that need no argument; `npm test` runs a third of the quick ones.
+// All programs on the pages that need no argument; a landing runs a third of the quick ones.
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'

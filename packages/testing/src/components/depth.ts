@@ -1,8 +1,7 @@
 // How thorough a test run is. `npm test` takes minutes on two cores; a landing tries more seeds, and
 // `npm run test:deep` many more, more moments at which a process dies, and more pairs.
 
-/** Whether this run is `npm test`. */
-export function isQuick(): boolean {
+function isQuick(): boolean {
   return !isDeep() && process.env['BATON_TEST_DEPTH'] !== 'landing'
 }
 

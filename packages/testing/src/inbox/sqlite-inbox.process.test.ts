@@ -3,7 +3,6 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, test } from 'vitest'
-import { isQuick } from '../components/depth.ts'
 import { BOT_USER, startSlackFake } from '../fake-slack/fake-slack.ts'
 import { playInbox } from './play-inbox.test-kit.ts'
 
@@ -15,15 +14,12 @@ test('a manager finds the payment of a killed server, edits the sum and approves
 })
 
 // The notices of the dead server are claimed for 20 seconds.
-test.skipIf(isQuick())(
-  'a manager decides the payment of a killed server in Slack: edits the sum, and both the page and the thread hear it',
-  async () => {
-    const slack = await startSlackFake()
-    slack.channels.set('C0PAY', { members: new Set([BOT_USER, 'U0MIA', 'U0EVE']) })
-    try {
-      await playInbox({ store: join(folder, 'slack.db'), paidFile: join(folder, 'slack-paid'), slack })
-    } finally {
-      await slack.close()
-    }
-  },
-)
+test('a manager decides the payment of a killed server in Slack: edits the sum, and both the page and the thread hear it', async () => {
+  const slack = await startSlackFake()
+  slack.channels.set('C0PAY', { members: new Set([BOT_USER, 'U0MIA', 'U0EVE']) })
+  try {
+    await playInbox({ store: join(folder, 'slack.db'), paidFile: join(folder, 'slack-paid'), slack })
+  } finally {
+    await slack.close()
+  }
+})

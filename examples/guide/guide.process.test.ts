@@ -1,7 +1,7 @@
 // The programs on the pages run and print the documented output; all code on all pages is a file that compiles.
 import { startFakeAnthropic } from '@baton/testing/fake-anthropic'
 import type { FakeScript } from '@baton/testing/fake-server'
-import { chooseRotating, describeRotation, isQuick } from '@baton/testing/depth'
+import { chooseRotating, describeRotation } from '@baton/testing/depth'
 import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -31,8 +31,8 @@ async function runWithAnthropic(name: string, script: FakeScript, path = ''): Pr
   }
 }
 
-/** A ninth of them, different ones each day, or a third in a landing; guide.deep.test.ts runs all. */
-const DAYS = isQuick() ? 9 : 3
+/** A third of them, different ones each day; guide.deep.test.ts runs all. */
+const DAYS = 3
 const tried = chooseRotating(Object.entries(SAID), DAYS)
 console.warn(`programs of the pages: ${tried.length} of ${Object.keys(SAID).length}; ${describeRotation(DAYS)}`)
 
