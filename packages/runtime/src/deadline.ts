@@ -119,7 +119,7 @@ export class SharedTimers implements Timers {
     }
     this.#order += 1
     this.#waits.push(wait)
-    this.#rise(wait)
+    if (wait.at > 0) this.#rise(wait)
     if (this.#stopSystem && wait.dueMs < this.#armedMs) this.#arm()
     else if (!this.#stopSystem && !this.#isArming) void this.#armSoon()
     return () => {

@@ -182,7 +182,8 @@ export function effectsBetween(before: State, after: State, answered: string | u
   const owed = outstanding(before, after)
   const owes = outstanding(after, before)
   const effects: Effect[] = []
-  for (const effect of subtract(owed, owes)) if (effectKey(effect) !== answered) effects.push(withdrawing(effect))
+  for (const effect of subtract(owed, owes))
+    if (answered === undefined || effectKey(effect) !== answered) effects.push(withdrawing(effect))
   for (const effect of subtract(owes, owed)) effects.push(effect)
   return effects
 }

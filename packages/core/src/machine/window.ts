@@ -20,13 +20,16 @@ const THREE_QUARTERS = 3 / 4
  * only as many of its results as necessary move behind handles. If that is not enough, the turn cannot continue.
  */
 export function makeRoom(draft: Draft): 'ready' | 'summarising' | { readonly message: string } {
-  if (needsRoom(draft) && shorten(draft) === 'summarising') return 'summarising'
   const { spec } = draft
+  let tokens = requestTokens(spec, draft.state)
+  if (needsRoom(draft, draft.state.index, tokens)) {
+    if (shorten(draft) === 'summarising') return 'summarising'
+    tokens = requestTokens(spec, draft.state)
+  }
   const { length } = draft.state.index
   if (length > spec.window.messages)
     return { message: `the running exchange has ${length} messages; the window holds ${spec.window.messages}` }
   const hardTokens = spec.window.contextTokens ?? Number.MAX_SAFE_INTEGER
-  const tokens = requestTokens(spec, draft.state)
   if (tokens + spec.window.reserveTokens <= hardTokens) return 'ready'
   return { message: `the running exchange needs about ${tokens} tokens; the model's window has ${hardTokens}` }
 }
@@ -95,18 +98,26 @@ function isLonger(index: readonly IndexEntry[]): boolean {
 }
 
 /** Whether a request with these entries would be too large. */
-function needsRoom(draft: Draft, index = draft.state.index): boolean {
+function needsRoom(
+  draft: Draft,
+  index = draft.state.index,
+  tokens = requestTokens(draft.spec, draft.state, index),
+): boolean {
   const { exchanges, messages } = draft.spec.window
-  return index.length > messages || countExchanges(index) > exchanges || isTooLarge(draft, index)
+  return index.length > messages || countExchanges(index) > exchanges || isTooMuch(draft, tokens)
 }
 
 /** Whether a request with these entries has more tokens than this share of the maximum. */
-function isTooLarge({ spec, state }: Draft, index = state.index, share = 1): boolean {
+function isTooLarge(draft: Draft, index = draft.state.index, share = 1): boolean {
+  return isTooMuch(draft, requestTokens(draft.spec, draft.state, index), share)
+}
+
+function isTooMuch({ spec, state }: Draft, tokens: number, share = 1): boolean {
   const { actAtTokens, contextTokens, reserveTokens } = spec.window
   const most = actAtTokens ?? contextTokens ?? Number.MAX_SAFE_INTEGER
   const learnt = (state.learntWindows && findLearntWindow(state)) ?? most
   const room = learnt < most ? learnt - Math.min(reserveTokens, Math.floor(learnt / 2)) : most - reserveTokens
-  return requestTokens(spec, state, index) > room * share
+  return tokens > room * share
 }
 
 /** Tokens of the window, as named in a refusal by the turn's current model. */

@@ -139,10 +139,11 @@ export class EventReader implements EventStream, AsyncIterator<SessionEvent, und
   }
 
   /**
-   * Passes events to `take` when they happen, until it returns true or the reading ends. Then the reader leaves.
+   * Passes the events of each record or piece to `take` when they happen, until it returns true or the reading ends. Then the
+   * reader leaves.
    * @throws what `take` throws, and errors of the store
    */
-  async drain(take: (event: SessionEvent) => boolean): Promise<void> {
+  async drain(take: Drain['take']): Promise<void> {
     const drain: Drain = { take, isDone: false, failure: undefined }
     this.#drain = drain
     try {
@@ -348,7 +349,7 @@ export class EventReader implements EventStream, AsyncIterator<SessionEvent, und
   /** Never throws: the session passes its events on while it commits. */
   #passOn(drain: Drain, events: readonly SessionEvent[]): void {
     try {
-      for (const event of events) if ((drain.isDone ||= drain.take(event))) break
+      drain.isDone ||= drain.take(events)
     } catch (cause) {
       drain.failure = { cause }
       drain.isDone = true
@@ -379,7 +380,7 @@ export class EventReader implements EventStream, AsyncIterator<SessionEvent, und
 }
 
 interface Drain {
-  readonly take: (event: SessionEvent) => boolean
+  readonly take: (events: readonly SessionEvent[]) => boolean
   isDone: boolean
   failure: { readonly cause: unknown } | undefined
 }
@@ -440,11 +441,6 @@ export class EventQueue {
     const events = this.#waiting
     this.#waiting = []
     return events
-  }
-
-  /** Removes unread events. */
-  keepOnly(isKept: (event: SessionEvent) => boolean): void {
-    this.#waiting = this.#waiting.filter(isKept)
   }
 
   /** Keeps the newest of waiting events with the same key; events without a key all stay. Returns their number. */

@@ -12,7 +12,7 @@ import type {
 } from '@baton/core/internal'
 import { isJsonObject, parseJson } from '@baton/core/internal'
 import type { Call, DecidedBatch, Decider, History, State } from '@baton/core/machine'
-import { createHistory, openCalls, openTasks, waitsForAnswer } from '@baton/core/machine'
+import { createHistory, openTasks, waitsForAnswer } from '@baton/core/machine'
 import { listApprovals } from './approvals.ts'
 
 /** Characters of all approvals in an entry as JSON; the arguments of further ones are left out. */
@@ -93,8 +93,7 @@ export function describeSession(state: State, lastMs: number): SessionInfo {
 
 /** Whether it has approvals, whose arguments are in the history. */
 function asksForApproval(state: State): boolean {
-  const calls = [...openTasks(state), ...openCalls(state)]
-  return state.relayed.length > 0 || calls.some((call) => call.state === 'awaiting-approval')
+  return state.relayed.length > 0 || listOpen(state).some((call) => call.state === 'awaiting-approval')
 }
 
 /** The open approvals of a session and of those below it, with all that their deciders see. */
@@ -116,7 +115,7 @@ export function isListedOtherwise(before: State, after: State): boolean {
 
 function summarise(state: State): string {
   const { activity, waitsFor = [] } = readActivity(state)
-  const asked = [...openTasks(state), ...openCalls(state)].flatMap(({ state: is, approval, given = [] }) =>
+  const asked = listOpen(state).flatMap(({ state: is, approval, given = [] }) =>
     is === 'awaiting-approval' && approval ? [approval.id, given.length] : [],
   )
   const below = state.relayed.flatMap(({ id, isDecided, asked: one }) => [id, isDecided, one?.given?.length ?? 0])
@@ -128,15 +127,22 @@ const REASONS: readonly WaitReason[] = ['person', 'client', 'time', 'child']
 function readActivity(state: State): Pick<SessionInfo, 'activity' | 'waitsFor'> {
   const { phase, turn, attempt, retry, relayed } = state
   if (phase === 'paused' || phase === 'stopped') return { activity: phase }
-  const calls = [...openTasks(state), ...openCalls(state)].filter((call) => call.state !== 'settled')
+  const calls = listOpen(state)
   const reasons = new Set(calls.flatMap((call) => findReason(call) ?? []))
   for (const { type, isDecided } of relayed) if (!isDecided) reasons.add(type === 'call' ? 'client' : 'person')
   if (turn !== null && retry !== null) reasons.add('time')
   const isThinking = attempt !== null || phase === 'summarising' || phase === 'interrupting'
-  const works = turn !== null && (isThinking || openCalls(state).some(isWorking))
+  const works = turn !== null && (isThinking || state.step?.calls.some(isWorking))
   if (!works && reasons.size > 0)
     return { activity: 'waiting', waitsFor: REASONS.filter((reason) => reasons.has(reason)) }
   return { activity: turn === null ? 'idle' : 'running' }
+}
+
+/** Tasks and calls of the step that are not settled. */
+function listOpen(state: State): readonly Call[] {
+  const calls = state.step?.calls ?? []
+  const own: readonly Call[] = state.tasks.length === 0 ? calls : [...openTasks(state), ...calls]
+  return own.filter((call) => call.state !== 'settled')
 }
 
 /** Finds what an open call waits for; undefined if it works. */

@@ -225,9 +225,11 @@ class Play {
     const failure = new Error('the consumer throws')
     const throwsAt = this.#random.chance(0.3) ? follower.told.length + this.#random.below(30) : Infinity
     try {
-      await reader.drain((event) => {
-        if (follower.told.length >= throwsAt) throw failure
-        follower.told.push(event)
+      await reader.drain((events) => {
+        for (const event of events) {
+          if (follower.told.length >= throwsAt) throw failure
+          follower.told.push(event)
+        }
         return false
       })
       follower.isCut = stream !== this.#stream

@@ -96,13 +96,21 @@ async function readTurn(init: TurnOptions, events: TurnEvents): Promise<Answer> 
   const { events: reader, output } = await init.reading
   events.readsValues = output !== undefined
   let answer: Answer | undefined
-  await reader.drain((event) => {
-    const isAsked = event.type === 'message-added' && event.message.id === init.inputId
-    const isEntered = event.type === 'message-entered' && event.message === init.inputId
-    // Pushed first: `takeEvent` throws if the turn failed, and readers must still see its end.
-    if (seen.isMine || isAsked || isEntered) events.push(event)
-    answer = takeEvent(init.inputId, seen, event)
-    return answer !== undefined
+  await reader.drain((told) => {
+    const own: SessionEvent[] = []
+    try {
+      for (const event of told) {
+        const isAsked = event.type === 'message-added' && event.message.id === init.inputId
+        const isEntered = event.type === 'message-entered' && event.message === init.inputId
+        if (seen.isMine || isAsked || isEntered) own.push(event)
+        answer = takeEvent(init.inputId, seen, event)
+        if (answer) return true
+      }
+      return false
+    } finally {
+      // Also if `takeEvent` throws because the turn failed: readers must still see its end.
+      if (own.length > 0) events.push(own)
+    }
   })
   if (answer) return answer
   throw new BatonError({ code: 'session_closed', message: 'the session was closed before the turn ended' })
@@ -206,11 +214,11 @@ class TurnEvents implements AsyncIterable<SessionEvent> {
   /** Text of the current step, and the length last parsed as a value. */
   readonly #written = { text: '', readChars: 0 }
 
-  push(event: SessionEvent): void {
-    // Only the newest progress of a call matters; a tool may report as long as it likes.
-    if (event.type === 'call-progress') this.#queue.keepOnly((other) => !isProgress(other, event.callId))
-    if (this.#queue.push([event]) > this.#boundAt)
-      this.#boundAt = Math.max(WAITING_MAX, 2 * this.#queue.keepNewest(nameRepeated))
+  push(events: readonly SessionEvent[]): void {
+    const waiting = this.#queue.push(events)
+    // A tool may report as long as it likes.
+    for (const { type } of events) if (type === 'call-progress') this.#queue.keepNewest(nameProgress)
+    if (waiting > this.#boundAt) this.#boundAt = Math.max(WAITING_MAX, 2 * this.#queue.keepNewest(nameRepeated))
   }
 
   /** With `failure`, a reader that has read all events throws its cause. */
@@ -280,8 +288,9 @@ function addPartial(written: { text: string; readChars: number }, event: Session
 
 const END = { done: true, value: undefined } as const
 
-function isProgress(event: SessionEvent, callId: string): boolean {
-  return event.type === 'call-progress' && event.callId === callId
+/** Only the newest progress of a call matters. */
+function nameProgress(event: SessionEvent): string | undefined {
+  return event.type === 'call-progress' ? event.callId : undefined
 }
 
 /**
