@@ -3,7 +3,6 @@
 import type { JsonValue } from '../json.ts'
 import type { ProviderState, SourcePart, Usage } from '../messages.ts'
 import { FinishReason, USAGE_COUNTS } from '../messages.ts'
-import { wellFormed } from '../machine/render.ts'
 import type { Limits } from '../machine/spec.ts'
 import { DEFAULT_LIMITS } from '../machine/spec.ts'
 import type { ModelAnswer, ModelPart } from './model.ts'
@@ -88,8 +87,8 @@ export function decodeModelAnswer(
       parts: copies,
       finish: finish as FinishReason, // checked above
       usage,
-      model: wellFormed(model.slice(0, MODEL_CHARS)),
-      ...(typeof requestId === 'string' && { requestId: wellFormed(requestId.slice(0, REQUEST_ID_CHARS)) }),
+      model: model.slice(0, MODEL_CHARS).toWellFormed(),
+      ...(typeof requestId === 'string' && { requestId: requestId.slice(0, REQUEST_ID_CHARS).toWellFormed() }),
     }
     return { ok: true, value }
   } catch {
@@ -110,7 +109,7 @@ function readPart(part: unknown, where: string, refuse: Refuse): ModelPart {
     case 'text':
     case 'reasoning':
       if (typeof text !== 'string') return refuse(`${where}.text`, `must be text, not ${describeValue(text)}`)
-      return { type, text: wellFormed(text), ...(state && { state }) }
+      return { type, text: text.toWellFormed(), ...(state && { state }) }
     case 'call': {
       if (typeof name !== 'string') return refuse(`${where}.name`, `must be text, not ${describeValue(name)}`)
       if (typeof json !== 'string') return refuse(`${where}.arguments`, `must be JSON text, not ${describeValue(json)}`)
@@ -119,11 +118,11 @@ function readPart(part: unknown, where: string, refuse: Refuse): ModelPart {
       const repairs = done === undefined ? undefined : readRepairs(done, `${where}.repairs`, refuse)
       return {
         type,
-        name: wellFormed(name),
-        arguments: wellFormed(json),
+        name: name.toWellFormed(),
+        arguments: json.toWellFormed(),
         ...(state && { state }),
         ...(repairs && { repairs }),
-        ...(unreadable !== undefined && { unreadable: wellFormed(unreadable.slice(0, UNREADABLE_CHARS)) }),
+        ...(unreadable !== undefined && { unreadable: unreadable.slice(0, UNREADABLE_CHARS).toWellFormed() }),
       }
     }
     case 'source':
@@ -145,7 +144,7 @@ function readRepairs(given: unknown, where: string, refuse: Refuse): readonly st
   for (let index = 0; index < Math.min(REPAIRS_MAX, Number(itemOf(given, 'length'))); index++) {
     const word = itemOf(given, index)
     if (typeof word !== 'string') return refuse(`${where}[${index}]`, `must be text, not ${describeValue(word)}`)
-    words.push(wellFormed(word.slice(0, 64)))
+    words.push(word.slice(0, 64).toWellFormed())
   }
   return words
 }
@@ -159,7 +158,7 @@ function readSource(part: object, where: string, refuse: Refuse): SourcePart {
   const readText = (name: keyof typeof SOURCE_CHARS): string | undefined => {
     const text = fields[name]
     if (text === undefined) return undefined
-    if (typeof text === 'string') return wellFormed(text.slice(0, SOURCE_CHARS[name] + (name === 'url' ? 1 : 0)))
+    if (typeof text === 'string') return text.slice(0, SOURCE_CHARS[name] + (name === 'url' ? 1 : 0)).toWellFormed()
     return refuse(`${where}.${name}`, `must be text, not ${describeValue(text)}`)
   }
   const [id, url, title] = [readText('id'), readText('url'), readText('title')]
@@ -191,7 +190,7 @@ function readState(state: unknown, where: string, refuse: Refuse): ProviderState
 const readData: Read<JsonValue> = (reader, value) => {
   if (typeof value === 'string') {
     reader.countChars(value.length)
-    return wellFormed(value)
+    return value.toWellFormed()
   }
   if (Array.isArray(value))
     return reader.openList(value, 'an array').map((item, index) => reader.at(index, item, readData))
@@ -200,7 +199,7 @@ const readData: Read<JsonValue> = (reader, value) => {
   for (const [name, field] of reader.openObject(value)) {
     // Assigned to an object later, it would become its prototype.
     if (name === '__proto__') return reader.refuse('may not have a field "__proto__"')
-    copy[wellFormed(name)] = reader.at(name, field, readData)
+    copy[name.toWellFormed()] = reader.at(name, field, readData)
   }
   return copy
 }

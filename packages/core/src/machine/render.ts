@@ -103,16 +103,8 @@ export function renderSettlement(settlement: Settlement): readonly StoredPart[] 
 }
 
 export function text(value: string): TextPart {
-  return { type: 'text', text: wellFormed(value) }
+  return { type: 'text', text: value.toWellFormed() }
 }
-
-/** Replaces halves of surrogate pairs, left by tools that cut text by length; every provider refuses them. */
-export function wellFormed(value: string): string {
-  // Most strings have one byte per character: the test rejects them at once, and `replace` would not.
-  return HALF.test(value) ? value.replace(/\p{Surrogate}/gu, '\ufffd') : value
-}
-
-const HALF = /[\ud800-\udfff]/
 
 /**
  * Returns the part itself if it is well-formed. Provider state vouches for the original text, so it is dropped with a
@@ -121,12 +113,12 @@ const HALF = /[\ud800-\udfff]/
 export function makeWhole<Part extends StoredPart | AssistantPart>(part: Part): Part {
   if (part.type !== 'text' && part.type !== 'reasoning' && part.type !== 'call') return part
   if (part.type === 'call') {
-    const given = wellFormed(part.arguments)
+    const given = part.arguments.toWellFormed()
     // Few arguments have escaped surrogates.
     const read = ESCAPED_HALF.test(given) ? replaceEscapedHalves(given) : given
     return read === part.arguments ? part : replaceText(part, { arguments: read })
   }
-  const whole = wellFormed(part.text)
+  const whole = part.text.toWellFormed()
   return whole === part.text ? part : replaceText(part, { text: whole })
 }
 

@@ -51,7 +51,7 @@ export class AgentTurn {
   note(): JsonValue {
     const running = [...this.#calls.values()].filter(({ status }) => status === 'pending' || status === 'in_progress')
     return {
-      text: wellFormed(this.#text.slice(-NOTE_CHARS)),
+      text: this.#text.slice(-NOTE_CHARS).toWellFormed(),
       calls: this.#calls.size,
       ...(running.length > 0 && { running: running.slice(-3).map(({ title }) => title.slice(0, 120)) }),
       ...(this.#plan.length > 0 && {
@@ -69,7 +69,7 @@ export class AgentTurn {
     const calls = [...this.#calls.values()]
     const diffs = calls.flatMap((call) => call.diffs)
     return {
-      text: wellFormed(this.#text.trim()),
+      text: this.#text.trim().toWellFormed(),
       calls: calls.map(({ id, title, kind, status }) => ({ id, title, kind, status })),
       diffs,
       truncated: this.#isCut,
@@ -94,7 +94,9 @@ export class AgentTurn {
     const { title, kind, status, content } = update
     this.#calls.set(id, {
       id,
-      title: wellFormed(String(title ?? known?.title ?? 'a call').slice(0, TITLE_CHARS)),
+      title: String(title ?? known?.title ?? 'a call')
+        .slice(0, TITLE_CHARS)
+        .toWellFormed(),
       kind: String(kind ?? known?.kind ?? 'other').slice(0, 40),
       status: String(status ?? known?.status ?? 'pending').slice(0, 40),
       diffs: Array.isArray(content) ? readDiffs(content) : (known?.diffs ?? []),
@@ -130,13 +132,9 @@ function readDiffs(content: NonNullable<ToolCall['content']>): AgentCall['diffs'
 }
 
 function readPlan(entries: readonly PlanEntry[]): readonly { readonly content: string; readonly status: string }[] {
-  return entries.slice(0, PLAN_MAX).map(({ content, status }) => ({ content: wellFormed(content), status }))
+  return entries.slice(0, PLAN_MAX).map(({ content, status }) => ({ content: content.toWellFormed(), status }))
 }
 
 function cut(whole: string): string {
-  return wellFormed(whole.length > DIFF_CHARS ? `${whole.slice(0, DIFF_CHARS)}…` : whole)
-}
-
-function wellFormed(text: string): string {
-  return text.toWellFormed()
+  return (whole.length > DIFF_CHARS ? `${whole.slice(0, DIFF_CHARS)}…` : whole).toWellFormed()
 }
