@@ -25,6 +25,8 @@ export class ClientTools {
   readonly #stopRenewals: () => void
   /** Aborts when the session needs nothing more from this client. */
   readonly #over = new AbortController()
+  /** Claims under way, each with the signal that ends its retries. */
+  readonly #claims = new Set<AbortController>()
   #hasLeft = false
 
   /** @throws BatonError when the session refuses the client */
@@ -70,6 +72,7 @@ export class ClientTools {
   rest(): void {
     this.#stopRenewals()
     this.#over.abort()
+    for (const claim of this.#claims) claim.abort()
   }
 
   /** Releases the lease and aborts running calls. Never rejects. */
@@ -94,16 +97,24 @@ export class ClientTools {
       isBatonError(cause) && (cause.code === 'call_over' || cause.code === 'call_not_offered')
     // A restart of the session withdraws the call and offers it again, also while its claim is under way.
     const isOffered = (): boolean => this.#lease.calls().some((offered) => offered.callId === callId)
+    // Not `AbortSignal.any`: the longer-lived of its signals keeps a reference for each call.
+    const claim = new AbortController()
+    const end = (): void => claim.abort()
+    signal.addEventListener('abort', end)
+    this.#claims.add(claim)
     try {
       await tryAgain(() => this.#lease.claim(callId), {
         timers: this.#init.timers,
-        signal: AbortSignal.any([signal, this.#over.signal]),
+        signal: claim.signal,
         isPassing: (cause) => mayPass(cause) || (isRefused(cause) && isOffered()),
       })
       return true
     } catch (cause) {
       if (isRefused(cause)) return false
       throw cause
+    } finally {
+      signal.removeEventListener('abort', end)
+      this.#claims.delete(claim)
     }
   }
 
