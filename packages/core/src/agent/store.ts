@@ -35,7 +35,8 @@ export interface LogStore {
    * as recoverable: it may have outstanding work. To restore a tree, restore its children under the root, then the root,
    * which makes the tree recoverable; if that fails midway, `remove` of the root removes the restored children.
    * @throws BatonError `session_exists` (it has records, or the root of a child has), `illegal_input` (a child without its
-   * root, or under another one), `log_damaged` (a record is invalid), `log_version_unknown`, `store_failed`
+   * root, or under another one), `log_damaged` (a record is invalid, or in the place of another), `log_version_unknown`,
+   * `store_failed`
    */
   restore(session: string, records: readonly SessionRecord[], under?: ChildOf): Promise<void>
   /**

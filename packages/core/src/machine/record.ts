@@ -157,6 +157,20 @@ export function checkRecords(values: readonly unknown[]): asserts values is read
   }
 }
 
+/**
+ * Validates a foreign log, which a store takes as a whole: its records stand at the positions 0, 1, 2 and so on.
+ * @throws BatonError `log_damaged`, `log_version_unknown`
+ */
+export function checkWholeLog(values: readonly unknown[]): asserts values is readonly SessionRecord[] {
+  checkRecords(values)
+  for (const [index, { pos }] of values.entries())
+    if (pos !== index)
+      throw new BatonError({
+        code: 'log_damaged',
+        message: `the log has record ${pos} in the place of record ${index}`,
+      })
+}
+
 /** The canonical log: the same on every host and front for the same conversation. */
 export function canonicalLog(records: readonly SessionRecord[]): readonly Fact[] {
   return records.flatMap((record) => {

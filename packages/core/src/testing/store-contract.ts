@@ -284,6 +284,7 @@ const CASES: Readonly<Record<string, StoreAct>> = {
   'a log that is put in place is read as it was, and goes on with a higher epoch': async (store) => {
     await store.restore(A, [...recordsFrom(0, 3, 4), ...recordsFrom(3, 2, 7)])
     same(await readAll(store, A, 0), [...recordsFrom(0, 3, 4), ...recordsFrom(3, 2, 7)], 'the records')
+    for (const former of [0, 4, 7]) await refuses(store.append(A, former, 4, recordsFrom(5, 1, 7)), 'store_conflict')
     equal((await listed(store))[0]?.isOwned, true, 'owned, so that what is outstanding is looked at')
     const { epoch, pos } = await acquired(store, A, 'ann')
     isTrue(epoch > 7 && pos === 4, `epoch ${epoch} and position ${pos} go on`)
@@ -342,6 +343,8 @@ const CASES: Readonly<Record<string, StoreAct>> = {
       await refuses(store.put(A, records), code)
       await refuses(store.restore(A, records), code)
     }
+    for (const part of [recordsFrom(1, 2, 1), [record(0, 1), record(2, 1)], [record(0, 1), record(0, 1)]])
+      await refuses(store.restore(A, part), 'log_damaged')
     same(await positions(store, A, 0), [], 'the log')
     isTrue(Number.isSafeInteger((await acquired(store, 'another', 'ann')).epoch), 'other sessions go on')
   },

@@ -137,7 +137,7 @@ const OWNERS: Readonly<Record<string, StoreAct>> = {
     await refuses(store.acquire(ONE, 'ann', undefined, other), 'illegal_input', A)
     await refuses(store.put(ONE, more), 'illegal_input', A)
     await refuses(store.put(ONE, more, { root: B }), 'illegal_input', A)
-    await refuses(store.restore(ONE, more), 'illegal_input', A)
+    await refuses(store.restore(ONE, recordsFrom(0, 2, epoch)), 'illegal_input', A)
     for (const owner of [undefined, 'ann']) await refuses(store.remove(ONE, owner), 'illegal_input', A)
     equal((await store.acquire(A, 'bob')).type, 'held', 'its root is held as before')
     equal(await store.append(ONE, epoch, 0, more), 1, 'the next append')

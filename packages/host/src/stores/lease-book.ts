@@ -81,9 +81,16 @@ export class LeaseBook {
     return this.#leases.get(session)?.isResting === true
   }
 
-  /** Called before a session at rest is changed: its owner cannot resume it. */
-  endRest(session: string): void {
-    if (this.isResting(session)) this.#leases.delete(session)
+  /**
+   * Called before a session at rest may be changed: its owner cannot resume it. Returns what takes that back, for a change
+   * that was not made.
+   */
+  endRest(session: string): () => void {
+    const lease = this.#leases.get(session)
+    if (!lease?.isResting) return () => {}
+    const { epoch } = lease
+    lease.epoch = undefined
+    return () => void (lease.epoch ??= epoch)
   }
 
   /** @throws BatonError `session_held` when an owner other than `owner` holds the session */

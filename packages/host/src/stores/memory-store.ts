@@ -13,7 +13,7 @@ import type {
 } from '@baton/core/internal'
 import { BatonError, checkFields, checkKinds, checkName, DUE_ROWS, findDueChange } from '@baton/core/internal'
 import type { SessionRecord, Snapshot } from '@baton/core/machine'
-import { checkRecords } from '@baton/core/machine'
+import { checkRecords, checkWholeLog } from '@baton/core/machine'
 import { checkChild, checkNames, checkOwn } from './child-checks.ts'
 import type { LeaseOptions } from './lease-book.ts'
 import { checkLeft, LeaseBook } from './lease-book.ts'
@@ -53,7 +53,7 @@ export function createMemoryStore(options: LeaseOptions = {}): MemoryStore {
       const log = {
         lastPos: kept.length - 1,
         heldBy: leases.holder(under?.root ?? session)?.owner,
-        missingRoot: under && !logs.hasRecords(under.root) ? under.root : undefined,
+        missingRoot: under && !logs.isRoot(under.root) ? under.root : undefined,
         bodyAt: (pos: number) => kept[pos],
       }
       const plan = planPut({ session, positions: records.map(({ pos }) => pos), bodies }, log)
@@ -71,13 +71,14 @@ export function createMemoryStore(options: LeaseOptions = {}): MemoryStore {
     children: (root, given) => listSessions(logs, leases, { after: given?.after, root }),
     restore: async (session, records, under) => {
       checkNames(session, under)
-      checkRecords(records)
+      checkWholeLog(records)
       logs.check(session, under?.root)
-      for (const name of [session, under?.root])
-        if (name !== undefined && logs.hasRecords(name))
-          throw new BatonError({ code: 'session_exists', message: `session ${name} already exists in the store` })
+      const existing = logs.hasRecords(session) ? session : under && logs.isRoot(under.root) ? under.root : undefined
+      if (existing !== undefined)
+        throw new BatonError({ code: 'session_exists', message: `session ${existing} already exists in the store` })
       const bodies = records.map((record) => encodeJson(session, record))
-      logs.add(logs.make(session, under?.root), bodies, records).isOwned = !under
+      logs.add(logs.make(session, under?.root), bodies, records)
+      logs.own(session, under?.root) // under an epoch that nobody has
       leases.end(session, leases.leaseOf(session))
     },
     remove: async (session, owner) => {
@@ -284,6 +285,11 @@ class Logs {
 
   hasRecords(session: string): boolean {
     return (this.#logs.get(session)?.records.length ?? 0) > 0
+  }
+
+  /** Whether it may have children: it has records, and is none itself. */
+  isRoot(session: string): boolean {
+    return this.hasRecords(session) && this.#logs.get(session)?.root === undefined
   }
 
   /** Checks that the session may be written under this root, or without one. @throws BatonError `illegal_input` */

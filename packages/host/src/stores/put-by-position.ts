@@ -19,6 +19,9 @@ export interface KnownLog {
 
 export type PutPlan = { readonly type: 'add'; readonly bodies: readonly string[] } | PutConflict
 
+/** What a put made of a log. */
+export type PutOutcome = { readonly type: 'added' | 'same' } | PutConflict
+
 export interface PutConflict {
   readonly type: 'conflict'
   readonly message: string

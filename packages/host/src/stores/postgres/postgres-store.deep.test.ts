@@ -1,11 +1,12 @@
 // The PostgreSQL store over a real server: the contract of all stores, plus several processes and a crashing server.
-import { storeContract } from '@baton/core/testing'
+import { playStores, storeContract } from '@baton/core/testing'
 import type { Acquired, Clock, Store } from '@baton/core/internal'
 import type { SessionRecord } from '@baton/core/machine'
 import type { PostgresServer } from '@baton/testing/postgres'
 import { findPostgres, startPostgres } from '@baton/testing/postgres'
 import { Client } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createMemoryStore } from '../memory-store.ts'
 import { migrate } from './migrations.ts'
 import { openPostgresStore } from './postgres-store.ts'
 
@@ -76,6 +77,25 @@ describe.skipIf(programs === undefined)('a PostgreSQL store', () => {
   }
 
   for (const { name, run } of storeContract({ open: openSteered, reopen })) test(name, run)
+
+  test('the server and memory answer any acts alike, and keep what they acknowledged', async () => {
+    for (let seed = 2001; seed <= 2020; seed++) {
+      let nowMs = 5_000_000
+      const clock = { nowMs: () => nowMs, step: (ms: number) => void (nowMs += ms) }
+      const memory = createMemoryStore({ clock })
+      const store = await openSteered(clock)
+      await playStores({
+        stores: new Map<string, Store>([
+          ['memory', memory],
+          ['PostgreSQL', store],
+        ]),
+        clock,
+        seed,
+        acts: 150,
+      })
+      await store.close()
+    }
+  })
 
   const open = (schema = `test_${(schemas += 1)}`): Promise<Store> => openPostgresStore(database, { schema })
 

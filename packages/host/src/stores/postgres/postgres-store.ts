@@ -2,7 +2,7 @@
 import type { ChildOf, OwnedLogStore, Store, StoredSession, StoreHealth } from '@baton/core/internal'
 import { BatonError, checkFields, checkKinds, DUE_ROWS, findDueChange, importPeer } from '@baton/core/internal'
 import type { SessionRecord } from '@baton/core/machine'
-import { checkRecords } from '@baton/core/machine'
+import { checkRecords, checkWholeLog } from '@baton/core/machine'
 import type { KnownRow } from '../child-checks.ts'
 import { checkChild, checkNames, checkOwn } from '../child-checks.ts'
 import { checkText } from '../legal-text.ts'
@@ -145,7 +145,7 @@ function openLogs(connections: PostgresConnections): Logs {
       }),
     restore: async (session, records, under) => {
       checkNames(session, under)
-      checkRecords(records)
+      checkWholeLog(records)
       await connections
         .once((query) => restoreRecords(query, { schema, session, records, under }))
         .catch((cause: unknown) => Promise.reject(toStoreError(cause)))
@@ -276,7 +276,11 @@ async function restoreRecords(query: Query, init: PutOptions): Promise<void> {
     throw new BatonError({ code: 'session_exists', message: `session ${existing} already exists in the store` })
   const epoch = records.at(-1)?.epoch ?? 0
   await insertRecords(query, { schema, key: row.key, pos: -1, rows, epoch, dueMs: findDueChange(records) })
-  await query(`UPDATE ${schema}.sessions SET epoch = $2, is_owned = $3 WHERE key = $1`, [row.key, epoch, !under])
+  // Under an epoch that nobody has, not even a former owner of the log.
+  await query(`UPDATE ${schema}.sessions SET epoch = nextval('${schema}.epochs'), is_owned = $2 WHERE key = $1`, [
+    row.key,
+    !under,
+  ])
   await query(`DELETE FROM ${schema}.leases WHERE session = $1`, [row.key])
 }
 

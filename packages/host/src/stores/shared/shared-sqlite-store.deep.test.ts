@@ -5,8 +5,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Clock, Store } from '@baton/core/internal'
-import { storeContract } from '@baton/core/testing'
+import { playStores, storeContract } from '@baton/core/testing'
 import { afterAll, expect, test } from 'vitest'
+import { createMemoryStore } from '../memory-store.ts'
 import type { SqliteStore } from '../sqlite/sqlite-store.ts'
 import { openSharedSqliteStore } from './shared-sqlite-store.ts'
 
@@ -42,6 +43,25 @@ const reopen = async (store: Store): Promise<Store> => {
 
 for (const { name, skip, run } of storeContract({ open: (clock) => openGuest(nextPath(), clock), reopen }))
   test(`a guest: ${name}`, { skip: skip !== undefined }, run)
+
+test('a guest and memory answer any acts alike, and keep what they acknowledged', async () => {
+  for (let seed = 1001; seed <= 1020; seed++) {
+    let nowMs = 5_000_000
+    const clock = { nowMs: () => nowMs, step: (ms: number) => void (nowMs += ms) }
+    const memory = createMemoryStore({ clock })
+    const guest = await openGuest(nextPath(), clock)
+    await playStores({
+      stores: new Map<string, Store>([
+        ['memory', memory],
+        ['guest', guest],
+      ]),
+      clock,
+      seed,
+      acts: 150,
+    })
+    await guest.close()
+  }
+})
 
 test('a holder that is frozen makes what its guests ask fail, and does not hold up their end', async () => {
   const path = nextPath()

@@ -1,6 +1,6 @@
 // Writes to a SQLite store as plain data, committed on the caller's thread or sent to the worker.
 import type { ChildOf, LeftBehind, OutboxRow, SessionEntry, Under } from '@baton/core/internal'
-import type { PutConflict, PutRows } from '../put-by-position.ts'
+import type { PutOutcome, PutRows } from '../put-by-position.ts'
 import type { StoreFailure } from './sqlite-errors.ts'
 
 /** Records as they are added. */
@@ -65,7 +65,7 @@ export type RestoreOutcome = string | undefined
 export type AppendOutcome = { readonly pos: number } | { readonly conflict: string }
 
 export type ActValue =
-  AppendOutcome | PutConflict | { readonly epoch: number; readonly pos: number } | string | boolean | undefined
+  AppendOutcome | PutOutcome | { readonly epoch: number; readonly pos: number } | string | boolean | undefined
 
 export type ActOutcome =
   { readonly type: 'done'; readonly value: ActValue } | { readonly type: 'failed'; readonly failure: StoreFailure }

@@ -66,7 +66,7 @@ export function prepareEntryRows(db: DatabaseSync, sessions: SessionRows) {
     },
     put: (session: string, pos: number, entry: SessionEntry): void => {
       const row = sessions.find(session)
-      if (!row || row.root !== null) return
+      if (!row || row.root !== null || row.pos < 0) return
       const known = find(row)
       if (!rows.isOutdated.get(row.key) && known && isSound(row.id, known)) return
       save(row, entry)

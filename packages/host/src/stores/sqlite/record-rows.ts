@@ -1,7 +1,7 @@
 // Records of all sessions as rows, each with a hash that chains it to the one before. Reads verify the chain; where it
 // breaks, the log is damaged and the position is reported.
 import type { DatabaseSync } from 'node:sqlite'
-import type { PutConflict } from '../put-by-position.ts'
+import type { PutOutcome } from '../put-by-position.ts'
 import { planPut } from '../put-by-position.ts'
 import type { AddedRows, AppendOutcome, AppendRows, PutRequest, RestoreOutcome, RestoreRows } from './acts.ts'
 import type { DueRows } from './due-rows.ts'
@@ -70,16 +70,16 @@ export function prepareRecordRows(db: DatabaseSync, sessions: SessionRows, { due
       const is = `epoch ${row?.epoch ?? 0}, position ${row?.pos ?? -1}`
       return { conflict: `session ${session} is at ${is}, not at ${epoch}, ${afterPos}` }
     },
-    put: ({ session, epoch, heldBy, under, positions, bodies, ...times }: PutRequest): PutConflict | undefined => {
+    put: ({ session, epoch, heldBy, under, positions, bodies, ...times }: PutRequest): PutOutcome => {
       const known = sessions.findFor(session, under)
       const plan = planPut({ session, positions, bodies }, describeLog(sessions, known, { heldBy, under, one }))
       if (plan.type === 'conflict') return plan
-      if (plan.bodies.length === 0) return undefined
+      if (plan.bodies.length === 0) return { type: 'same' }
       const row = sessions.makeFor(session, under)
       entries.note(row, undefined)
-      insert(known ? row : { ...row, epoch }, { bodies: plan.bodies, ...times })
       sessions.raiseEpochs(epoch)
-      return undefined
+      insert(known ? row : { ...row, epoch: sessions.nextEpoch() }, { bodies: plan.bodies, ...times })
+      return { type: 'added' }
     },
     restore: ({ session, epoch, under, ...added }: RestoreRows): RestoreOutcome => {
       const known = sessions.findFor(session, under)
@@ -87,8 +87,9 @@ export function prepareRecordRows(db: DatabaseSync, sessions: SessionRows, { due
       if (under && sessions.hasLog(under.root)) return under.root
       const row = sessions.makeFor(session, under)
       entries.note(row, undefined)
-      insert({ ...row, epoch, owner: under ? '' : 'restored' }, added)
       sessions.raiseEpochs(epoch)
+      // Under an epoch that nobody has, not even a former owner of the log.
+      insert({ ...row, epoch: sessions.nextEpoch(), owner: under ? '' : 'restored' }, added)
       return undefined
     },
     read: (session: string, fromPos: number, limit: number): ReadRows =>

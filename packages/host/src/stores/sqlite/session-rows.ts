@@ -54,6 +54,7 @@ export function prepareSessionRows(db: DatabaseSync) {
     ...single,
     remove: (row: SessionRow): void => void rows.remove.run(row.key),
     raiseEpochs: (epoch: number): void => void rows.raiseEpochs.run(epoch),
+    nextEpoch: (): number => Number(rows.nextEpoch.get()?.['last']),
     acquire: (session: string, owner: string) => raiseEpoch(makeFor(session, undefined), owner),
     acquireUnder: (session: string, under: Under): AcquiredUnder => {
       const root = findSound(under.root)

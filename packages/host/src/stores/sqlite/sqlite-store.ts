@@ -11,11 +11,11 @@ import type {
 } from '@baton/core/internal'
 import { BatonError, checkFields, checkKinds, checkName, findDueChange } from '@baton/core/internal'
 import type { SessionRecord, Snapshot } from '@baton/core/machine'
-import { checkRecords } from '@baton/core/machine'
+import { checkRecords, checkWholeLog } from '@baton/core/machine'
 import { checkNames } from '../child-checks.ts'
 import type { LeaseOptions } from '../lease-book.ts'
 import { checkLeft, LeaseBook } from '../lease-book.ts'
-import type { PutConflict } from '../put-by-position.ts'
+import type { PutOutcome } from '../put-by-position.ts'
 import { checkText } from '../legal-text.ts'
 import { ReadPace } from '../read-pace.ts'
 import type { AcquiredUnder, AddedRows, AppendOutcome, RestoreOutcome } from './acts.ts'
@@ -228,11 +228,12 @@ function openLogs({ read, write }: StoreThread, path: string, leases: LeaseBook)
       checkNames(session, under)
       checkRecords(records)
       const positions = records.map(({ pos }) => pos)
-      leases.endRest(session)
+      const restAgain = leases.endRest(session)
       const heldBy = leases.holder(under?.root ?? session)?.owner
       const request = { session, under, positions, heldBy, epoch: records.at(-1)?.epoch ?? 0, ...buildRows(records) }
-      const conflict = await write<PutConflict | undefined>({ type: 'put', ...request })
-      if (conflict) throw new BatonError({ code: 'store_conflict', message: conflict.message })
+      const outcome = await write<PutOutcome>({ type: 'put', ...request })
+      if (outcome.type !== 'added') restAgain()
+      if (outcome.type === 'conflict') throw new BatonError({ code: 'store_conflict', message: outcome.message })
     },
     read: async function* (session, fromPos) {
       checkText('a session’s id', session)
@@ -256,7 +257,7 @@ function openLogs({ read, write }: StoreThread, path: string, leases: LeaseBook)
     listDue: (after) => read<readonly DueSession[]>({ type: 'due', after }),
     restore: async (session, records, under) => {
       checkNames(session, under)
-      checkRecords(records)
+      checkWholeLog(records)
       const rows = { session, under, epoch: records.at(-1)?.epoch ?? 0, ...buildRows(records) }
       const lease = leases.leaseOf(session)
       const existing = await write<RestoreOutcome>({ type: 'restore', ...rows })

@@ -1,0 +1,440 @@
+// Random acts on several stores at once: each store must answer as the others do, and keep what it has acknowledged. The
+// contract of stores has the situations that somebody thought of; a play mixes them.
+import type {
+  AppendedRecords,
+  ChildOf,
+  FoundEntry,
+  RestingSession,
+  SessionEntry,
+  Store,
+  Under,
+} from '../agent/store.ts'
+import { isBatonError } from '../errors.ts'
+import type { SessionRecord } from '../machine/record.ts'
+import { initialState } from '../machine/state.ts'
+import type { Random } from './random.ts'
+import { createRandom } from './random.ts'
+import type { SteppedClock } from './store-claims.ts'
+import { createSnapshot, readAll, record } from './store-claims.ts'
+
+export interface StorePlay {
+  /** Empty stores by name, with the same clock and leases. The first is the one that others are compared with. */
+  readonly stores: ReadonlyMap<string, Store>
+  readonly clock: SteppedClock
+  readonly seed: number
+  readonly acts: number
+  /** Called with each act and its answer, to follow a play that fails. */
+  readonly onAct?: (line: string) => void
+}
+
+/** @throws Error with the acts that led to the first answer that differs */
+export async function playStores({ stores, clock, seed, acts, onAct }: StorePlay): Promise<void> {
+  const random = createRandom(seed)
+  const players = [...stores].map(([name, store]) => new Player(name, store))
+  const leaseMs = players[0]?.store.leaseMs ?? 0
+  const plot = new Plot(random, (share) => clock.step(Math.floor(leaseMs * share)))
+  const lines: string[] = []
+  for (let count = 1; count <= acts; count++) {
+    const [words, act] = plot.next()
+    const answers: string[] = []
+    for (const player of players) answers.push(await player.answer(act))
+    const line = `${words} -> ${answers[0]}`
+    lines.push(line)
+    onAct?.(line)
+    for (const [at, { name, broken }] of players.entries()) {
+      const wrong = broken ?? (answers[at] === answers[0] ? undefined : `answers ${answers[at]}`)
+      if (wrong !== undefined)
+        throw new Error(`seed ${seed}, act ${count}: ${name} ${wrong}\n${lines.slice(-TOLD_ACTS).join('\n')}`)
+    }
+    plot.learn(answers[0] ?? '')
+  }
+}
+
+const TOLD_ACTS = 40
+
+type Act = (player: Player) => Promise<unknown>
+
+/** An ownership that some store granted. Epochs differ between stores, so plays name them by number. */
+interface Granted {
+  readonly session: string
+  readonly owner: string
+  /** Position after what was appended under it, as far as it knows. */
+  pos: number
+  /** Whoever left a session appends nothing. */
+  place: 'open' | 'resting' | 'left'
+}
+
+const SESSIONS = ['a', 'b', 'ä/1'] as const
+const CHILDREN = ['c1', 'c2'] as const
+const NAMES = [...SESSIONS, ...CHILDREN] as const
+const OWNERS = ['ann', 'bob', 'carl'] as const
+const LISTS = ['all', 'some'] as const
+
+/** Chooses acts, and knows what the first store has granted. */
+class Plot {
+  readonly #random: Random
+  readonly #stepLeases: (share: number) => void
+  readonly #granted: Granted[] = []
+  /** What the next answer grants. */
+  #asked: Pick<Granted, 'session' | 'owner'> | undefined
+  /** What the next answer takes back. */
+  #resumed: Granted | undefined
+  #appended: { readonly to: Granted; readonly pos: number } | undefined
+  #texts = 0
+
+  constructor(random: Random, stepLeases: (share: number) => void) {
+    this.#random = random
+    this.#stepLeases = stepLeases
+  }
+
+  next(): readonly [string, Act] {
+    this.#asked = this.#appended = this.#resumed = undefined
+    const kind = this.#random.below(100)
+    if (kind < 8) return this.#step()
+    if (kind < 24) return this.#acquire()
+    if (kind < 30) return this.#acquireUnder()
+    if (kind < 52) return this.#append()
+    if (kind < 64) return this.#leave()
+    if (kind < 70) return this.#write()
+    if (kind < 73) return this.#remove()
+    if (kind < 84) return this.#keep()
+    return this.#read()
+  }
+
+  learn(answer: string): void {
+    const told: unknown = JSON.parse(answer)
+    const asked = this.#asked
+    if (asked && isRecordOf(told) && told['type'] === 'acquired')
+      this.#granted.push({ ...asked, pos: Number(told['pos']), place: 'open' })
+    if (this.#appended && told === this.#appended.pos) this.#appended.to.pos = told
+    if (this.#resumed && told === true) this.#resumed.place = 'open'
+  }
+
+  #step(): readonly [string, Act] {
+    const share = this.#random.pick([0.1, 0.5, 1, 2])
+    this.#stepLeases(share)
+    return [`step ${share} leases`, () => Promise.resolve()]
+  }
+
+  #acquire(): readonly [string, Act] {
+    const session = this.#random.pick(this.#random.chance(0.9) ? SESSIONS : NAMES)
+    const owner = this.#random.pick(OWNERS)
+    const address = this.#random.chance(0.3) ? `ws://${owner}` : undefined
+    this.#asked = { session, owner }
+    return [`acquire ${session} ${owner} ${address ?? ''}`, (player) => player.acquire(session, owner, address)]
+  }
+
+  #acquireUnder(): readonly [string, Act] {
+    const at = this.#pickGranted()
+    const root = this.#granted[at]
+    if (!root) return this.#acquire()
+    const session = this.#random.pick(this.#random.chance(0.9) ? CHILDREN : NAMES)
+    if (session === root.session) return this.#acquire()
+    this.#asked = { session, owner: root.owner }
+    return [
+      `acquire ${session} ${root.owner} under ${root.session} #${at}`,
+      (player) => player.acquire(session, root.owner, undefined, player.under(root.session, at)),
+    ]
+  }
+
+  #append(): readonly [string, Act] {
+    const at = this.#pickGranted()
+    const to = this.#granted[at]
+    if (to?.place !== 'open') return this.#acquire()
+    const afterPos = this.#random.chance(0.9) ? to.pos : to.pos + this.#random.pick([-1, 1])
+    const records = this.#records(afterPos + 1, 1 + this.#random.below(3))
+    const brings = this.#random.below(3)
+    const entry = brings === 0 ? undefined : brings === 1 && afterPos >= 0 ? 'same' : this.#entry()
+    this.#appended = { to, pos: afterPos + records.length }
+    return [
+      `append #${at} ${to.session} after ${afterPos}: ${records.length} ${JSON.stringify(entry ?? null)}`,
+      (player) => player.append({ session: to.session, at }, afterPos, records, entry),
+    ]
+  }
+
+  #leave(): readonly [string, Act] {
+    const owner = this.#random.pick(OWNERS)
+    const at = this.#pickGranted()
+    const of = this.#granted[at]
+    const kind = this.#random.below(6)
+    if (kind === 0 || !of) return [`renew ${owner}`, ({ store }) => store.renew(owner).then(sortHandovers)]
+    const { session } = of
+    if (kind === 1) return [`requestHandover ${session} ${owner}`, ({ store }) => store.requestHandover(session, owner)]
+    if (kind === 2) {
+      const left = of.place === 'open' ? this.#random.pick(['nothing', 'work'] as const) : 'nothing'
+      of.place = 'left'
+      return [`release #${at} ${session} ${left}`, (player) => player.store.release(session, player.epoch(at), left)]
+    }
+    if (kind < 5 && of.place === 'open') {
+      of.place = 'resting'
+      return [`rest #${at} ${session}`, async (player) => player.store.rest?.(session, player.epoch(at))]
+    }
+    if (of.place !== 'resting') return this.#read()
+    this.#resumed = of
+    const { owner: former, pos } = of
+    return [
+      `resume #${at} ${session} at ${pos}`,
+      (player) => player.resume({ session, owner: former, epoch: player.epoch(at), pos }),
+    ]
+  }
+
+  /** Copies and restores a log, of the epoch 1 that no store grants. */
+  #write(): readonly [string, Act] {
+    const session = this.#random.pick(NAMES)
+    const from = this.#random.pick([0, 0, 1, 2])
+    const texts = this.#random.chance(0.6) ? 'copy' : undefined
+    const records = this.#records(from, 1 + this.#random.below(3), texts)
+    const under = this.#random.chance(0.3) ? { root: this.#random.pick(NAMES) } : undefined
+    const words = `${session} from ${from}: ${records.length} ${texts ?? 'new'} ${under?.root ?? ''}`
+    if (this.#random.chance(0.7)) return [`put ${words}`, (player) => player.put(session, records, under)]
+    return [`restore ${words}`, (player) => player.restore(session, records, under)]
+  }
+
+  #remove(): readonly [string, Act] {
+    const session = this.#random.pick(NAMES)
+    const owner = this.#random.chance(0.7) ? this.#random.pick(OWNERS) : undefined
+    return [`remove ${session} ${owner ?? ''}`, (player) => player.remove(session, owner)]
+  }
+
+  /** What is kept beside a log. */
+  #keep(): readonly [string, Act] {
+    const session = this.#random.pick(NAMES)
+    const [name, text] = [this.#random.pick(['x', 'y']), String(this.#random.below(3))]
+    const list = this.#random.pick(LISTS)
+    const pos = this.#random.below(5)
+    const was = this.#random.chance(0.4) ? undefined : String(this.#random.below(3))
+    const row = this.#random.chance(0.8) ? { body: text, list, atMs: this.#random.below(4) } : undefined
+    const entry = this.#entry()
+    switch (this.#random.below(4)) {
+      case 0:
+        return [`blob ${session} ${name} = ${text}`, ({ store }) => store.blobs.put(session, name, text)]
+      case 1: {
+        const of = this.#granted[this.#pickGranted()]
+        if (of?.place !== 'open' || of.pos < 0) return this.#read()
+        const snapshot = createSnapshot({ ...initialState(of.session), pos: of.pos })
+        return [`snapshot ${of.session} at ${of.pos}`, ({ store }) => store.snapshots.put(of.session, snapshot)]
+      }
+      case 2:
+        return [
+          `swap ${session} ${name} ${was ?? '-'} ${JSON.stringify(row ?? null)}`,
+          ({ store }) => store.outbox.swap(session, name, was, row),
+        ]
+      default:
+        return [
+          `put entry ${session} up to ${pos}: ${JSON.stringify(entry)}`,
+          ({ store }) => store.entries.put(session, pos, entry),
+        ]
+    }
+  }
+
+  #read(): readonly [string, Act] {
+    const session = this.#random.pick(NAMES)
+    const list = this.#random.pick(LISTS)
+    const order = this.#random.pick(['newest', 'oldest'] as const)
+    const sinceMs = this.#random.chance(0.3) ? this.#random.below(4) : undefined
+    const limit = 1 + this.#random.below(4)
+    const query = { list, order, limit, ...(sinceMs !== undefined && { sinceMs }) }
+    switch (this.#random.below(8)) {
+      case 0:
+        return [`read ${session}`, (player) => player.read(session)]
+      case 1:
+        return ['list', ({ store }) => sorted(store.list())]
+      case 2:
+        return [`children ${session}`, ({ store }) => sorted(store.children(session))]
+      case 3:
+        return ['recoverable', ({ store }) => sorted(store.listRecoverable())]
+      case 4:
+        return ['due', ({ store }) => store.listDue()]
+      case 5:
+        return [
+          `beside ${session}`,
+          async ({ store }) => [
+            await store.blobs.names(session),
+            await store.blobs.get(session, 'x'),
+            await store.outbox.get(session, 'x'),
+            await store.entries.get(session),
+          ],
+        ]
+      case 6:
+        return [`entries ${JSON.stringify(query)}`, (player) => player.pages(query)]
+      default:
+        return [
+          `outdated, rows ${list}`,
+          async ({ store }) => [await sorted(store.entries.outdated()), await store.outbox.find({ list, limit: 9 })],
+        ]
+    }
+  }
+
+  /** Mostly one of the newest. */
+  #pickGranted(): number {
+    const { length } = this.#granted
+    return this.#random.chance(0.8) ? length - 1 - this.#random.below(Math.min(4, length)) : this.#random.below(length)
+  }
+
+  #records(from: number, count: number, word?: string): readonly SessionRecord[] {
+    return Array.from({ length: count }, (_, index) => {
+      const text = word ?? `text ${(this.#texts += 1)}`
+      const dueMs =
+        word || this.#random.chance(0.5) ? undefined : this.#random.chance(0.3) ? null : this.#random.below(5)
+      return { ...record(from + index, 1, text), ...(dueMs !== undefined && { dueMs }) }
+    })
+  }
+
+  #entry(): SessionEntry {
+    const lists = LISTS.filter(() => this.#random.chance(0.6))
+    const places = lists.map((list) => ({ list, atMs: this.#random.below(4), item: this.#random.below(2) }))
+    return { body: JSON.stringify(this.#random.below(10)), places }
+  }
+}
+
+/** One store, its epochs by the number of their grant, and what it must have kept. */
+class Player {
+  readonly name: string
+  readonly store: Store
+  readonly #epochs: number[] = []
+  /** Texts of each log, by what the store acknowledged. */
+  readonly #logs = new Map<string, string[]>()
+  readonly #roots = new Map<string, string>()
+  /** Number of the newest grant of a session. */
+  readonly #newest = new Map<string, number>()
+  /** The highest epoch that it has granted. */
+  readonly #highest = new Map<string, number>()
+  broken: string | undefined
+
+  constructor(name: string, store: Store) {
+    this.name = name
+    this.store = store
+  }
+
+  /** As JSON, with the code of an error. */
+  async answer(act: Act): Promise<string> {
+    try {
+      return JSON.stringify((await act(this)) ?? null)
+    } catch (cause) {
+      if (isBatonError(cause)) return JSON.stringify({ code: cause.code })
+      throw cause
+    }
+  }
+
+  epoch(at: number): number {
+    return this.#epochs[at] ?? -1
+  }
+
+  under(root: string, at: number): Under {
+    return { root, rootEpoch: this.epoch(at) }
+  }
+
+  async acquire(session: string, owner: string, address?: string, under?: Under): Promise<unknown> {
+    const outcome = await this.store.acquire(session, owner, address, under)
+    if (outcome.type !== 'acquired') return outcome
+    const { epoch, ...told } = outcome
+    this.#check(epoch > (this.#highest.get(session) ?? 0), `grants ${session} the epoch ${epoch} again`)
+    const last = (this.#logs.get(session) ?? []).length - 1
+    this.#check(told.pos === last, `grants ${session} at ${told.pos}; its log ends at ${last}`)
+    this.#newest.set(session, this.#epochs.length)
+    this.#highest.set(session, epoch)
+    this.#epochs.push(epoch)
+    if (under) this.#roots.set(session, under.root)
+    return told
+  }
+
+  async append(
+    { session, at }: { readonly session: string; readonly at: number },
+    afterPos: number,
+    records: readonly SessionRecord[],
+    entry: SessionEntry | 'same' | undefined,
+  ): Promise<number> {
+    const epoch = this.epoch(at)
+    const given: AppendedRecords = records.map((one) => ({ ...one, epoch }))
+    const isChild = this.#roots.has(session)
+    const pos = await this.store.append(
+      session,
+      epoch,
+      afterPos,
+      entry && !isChild ? Object.assign([...given], { entry }) : given,
+    )
+    const log = this.#logs.get(session) ?? []
+    this.#check(this.#newest.get(session) === at, `takes an append of a former owner of ${session}`)
+    this.#check(log.length - 1 === afterPos, `takes an append after ${afterPos} to ${log.length} records of ${session}`)
+    this.#logs.set(session, [...log, ...textsOf(records)])
+    return pos
+  }
+
+  async resume(resting: RestingSession): Promise<boolean> {
+    return (await this.store.resume?.(resting)) ?? false
+  }
+
+  async put(session: string, records: readonly SessionRecord[], under: ChildOf | undefined): Promise<void> {
+    await this.store.put(session, records, under)
+    const log = [...(this.#logs.get(session) ?? [])]
+    for (const [index, text] of textsOf(records).entries()) {
+      const at = (records[index]?.pos ?? 0) satisfies number
+      this.#check(at <= log.length && (log[at] ?? text) === text, `puts another record ${at} into ${session}`)
+      log[at] = text
+    }
+    this.#logs.set(session, log)
+    if (under) this.#roots.set(session, under.root)
+  }
+
+  async restore(session: string, records: readonly SessionRecord[], under: ChildOf | undefined): Promise<void> {
+    await this.store.restore(session, records, under)
+    this.#check((this.#logs.get(session) ?? []).length === 0, `restores ${session} over a log`)
+    this.#logs.set(session, [...textsOf(records)])
+    if (under) this.#roots.set(session, under.root)
+  }
+
+  async remove(session: string, owner: string | undefined): Promise<void> {
+    await this.store.remove(session, owner)
+    const below = [...this.#roots].flatMap(([child, root]) => (root === session ? [child] : []))
+    for (const one of [session, ...below]) {
+      this.#logs.delete(one)
+      this.#roots.delete(one)
+      this.#newest.delete(one)
+    }
+  }
+
+  async read(session: string): Promise<readonly string[]> {
+    const texts = textsOf(await readAll(this.store, session, 0))
+    const kept = this.#logs.get(session) ?? []
+    this.#check(texts.join() === kept.join(), `reads ${texts.join()} of ${session}, which has ${kept.join()}`)
+    return texts
+  }
+
+  /** A whole list in pages, by time and item; stores name places, and order sessions of the same time, as they like. */
+  async pages(query: Omit<Parameters<Store['entries']['find']>[0], 'after'>): Promise<readonly unknown[]> {
+    const rows: FoundEntry[] = []
+    for (let after: string | undefined; ;) {
+      const page = await this.store.entries.find({ ...query, ...(after !== undefined && { after }) })
+      rows.push(...page)
+      after = page.at(-1)?.place
+      if (after === undefined) break
+    }
+    const places = rows.map(({ atMs, item }) => atMs * 10 + item)
+    const order = places.toSorted((one, other) => (query.order === 'oldest' ? one - other : other - one))
+    this.#check(places.join() === order.join(), `lists entries at ${places.join()}`)
+    return rows.map(({ place: _, ...row }) => JSON.stringify(row)).toSorted()
+  }
+
+  #check(holds: boolean, what: string): void {
+    if (!holds) this.broken ??= what
+  }
+}
+
+function textsOf(records: readonly SessionRecord[]): readonly string[] {
+  return records.flatMap(({ facts }) => facts.flatMap((fact) => (fact.type === 'note-queued' ? [fact.text] : [])))
+}
+
+function sortHandovers<Told extends { readonly handovers: readonly string[] }>(told: Told): Told {
+  return { ...told, handovers: told.handovers.toSorted() }
+}
+
+/** Stores choose the order of their lists. */
+async function sorted<Row extends { readonly session: string }>(rows: AsyncIterable<Row>): Promise<readonly Row[]> {
+  const found: Row[] = []
+  for await (const row of rows) found.push(row)
+  return found.toSorted((one, other) => (one.session < other.session ? -1 : 1))
+}
+
+function isRecordOf(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null
+}
