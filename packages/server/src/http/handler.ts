@@ -363,7 +363,8 @@ async function identify(
     return found ? readIdentity(found) : answerUnauthorized(NOBODY)
   } catch (cause) {
     if (isBatonError(cause) && cause.code === 'keys_unavailable') return answerError(cause, world.log)
-    world.log.info('a request could not be authenticated', { cause: describeThrown(cause) })
+    const isOurs = isBatonError(cause) && cause.code === 'invalid_option' // the program's fault, not the caller's
+    world.log[isOurs ? 'warn' : 'info']('a request could not be authenticated', { cause: describeThrown(cause) })
     return answerUnauthorized(isBatonError(cause) && cause.code === 'unauthorized' ? cause.message : NOBODY)
   }
 }
