@@ -86,6 +86,14 @@ test('a person whom the program does not know decides nothing, whatever the chan
   expect(await world.session.approvals()).toHaveLength(1)
 })
 
+test('a person whom the program describes with a misspelt field decides nothing, and the log says why', async () => {
+  const world = await ask({ slack: { principalOf: () => ({ id: MANAGER_ID, role: 'manager' }) as never } })
+  await world.deliveries.click(world.message, 'Approve', { user: MANAGER })
+  await expect.poll(() => whispers(world).join()).toContain('This click could not be handled now.')
+  expect(world.warnings.join()).toMatch(/the result of principalOf has no field .+role.+ it is called .+roles/)
+  expect(await world.session.approvals()).toHaveLength(1)
+})
+
 test('Slack is answered in time while a person is looked up, who hears later what became of it', async () => {
   const timers = createHeldTimers()
   let isFound = true

@@ -2,7 +2,7 @@
 // what they have to remember is in the host's store, in Slack's messages, or sealed in a button.
 import type { Agent, Clock, JsonObject, Logger, NoticeDestination, Timers, WaitingApproval } from '@baton/core/internal'
 import { BatonError, checkFields, checkKinds, describeValue, isJsonObject, parseJson } from '@baton/core/internal'
-import { describeThrown, SYSTEM_TIME, within } from '@baton/runtime'
+import { checkPrincipal, describeThrown, SYSTEM_TIME, within } from '@baton/runtime'
 import { createPassOn } from './pass-on.ts'
 import { createButtonSeal } from './sealed-button.ts'
 import type { SlackApi } from './slack-api.ts'
@@ -81,6 +81,7 @@ const KINDS = {
   clock: 'an object',
   timers: 'an object',
 } as const
+const PLACE_FIELDS = { fields: new Set(['channel', 'thread']), elsewhere: { thread_ts: 'thread', ts: 'thread' } }
 const BODY_BYTES = 1_048_576
 /** Milliseconds for `principalOf`. */
 const IDENTITY_MS = 10_000
@@ -120,7 +121,9 @@ export function createSlack(options: SlackOptions): Slack {
       mention: mentionOf,
       placeOf: (request) => {
         const place = typeof channel === 'function' ? channel(request) : channel
-        return typeof place === 'string' ? { channel: place } : place
+        if (typeof place !== 'object') return place === undefined ? undefined : { channel: place }
+        checkFields(place, { ...what, what: 'the place that channel returned', ...PLACE_FIELDS })
+        return place
       },
     }),
     handler: (host) => {
@@ -162,8 +165,11 @@ function createSlackHandler(init: HandlerOptions): (request: Request) => Promise
   }
   const error = (): BatonError =>
     new BatonError({ code: 'keys_unavailable', message: `principalOf took more than ${IDENTITY_MS} ms` })
-  const findPrincipal: PrincipalOf = (user) =>
-    within(timers, { timeoutMs: IDENTITY_MS, error }, (async () => await principalOf(user))())
+  const findPrincipal: PrincipalOf = async (user) => {
+    const found = await within(timers, { timeoutMs: IDENTITY_MS, error }, (async () => await principalOf(user))())
+    if (found) checkPrincipal(found, 'the result of principalOf')
+    return found
+  }
   const parts = { ...init, principalOf: findPrincipal, later, agent, host }
   return async (request) => {
     const [, kind] = /\/slack\/(events|interactivity)$/.exec(new URL(request.url).pathname) ?? []

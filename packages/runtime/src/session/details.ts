@@ -15,7 +15,7 @@ import { findBelow } from '../engine.ts'
 import { describeThrown } from '../describe-thrown.ts'
 import { checkCall } from '../work/call-check.ts'
 import { listApprovals, listOpen } from './approvals.ts'
-import { checkRoles, createPrincipalError } from './session-list.ts'
+import { checkPrincipal, createPrincipalError } from './session-list.ts'
 import { inTime, nameMediaBlob } from '../work/media.ts'
 
 export type ReadEngine = Pick<SessionEngine, 'session' | 'stream' | 'state' | 'history' | 'world'>
@@ -87,7 +87,7 @@ export function readPerson(principal: Principal | undefined, field: 'principal' 
   if (principal === undefined) return undefined
   if (typeof principal !== 'object' || principal === null) throw createPrincipalError(principal, field)
   checkName(`${field}.id`, principal.id)
-  checkRoles(principal.roles, field)
+  checkPrincipal(principal, field)
   return principal
 }
 

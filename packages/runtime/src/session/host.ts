@@ -14,7 +14,7 @@ import { checkAgent } from '../catalog/catalog-options.ts'
 import type { CopyingEngine, Engine, SessionEngine } from '../engine.ts'
 import { findMessage, rewindSession } from './find-message.ts'
 import { readPerson } from './details.ts'
-import { checkRoles, createPrincipalError } from './session-list.ts'
+import { checkPrincipal, createPrincipalError } from './session-list.ts'
 import { createSession } from './session.ts'
 import { insist } from './submit.ts'
 
@@ -43,7 +43,7 @@ export function createHostOver({ engine, newId, wallMs, catalog }: HostOverOptio
     if (id?.startsWith(CHILD_PREFIX)) throw createChildError(id)
     if (typeof principal !== 'object' || principal === null) throw createPrincipalError(principal)
     if (principal.id !== '') checkName('principal.id', principal.id)
-    checkRoles(principal.roles, 'principal')
+    checkPrincipal(principal, 'principal')
     const operator = options.by === undefined ? undefined : readPerson(options.by, 'by')
     if (agent !== undefined) checkAgent(agent)
     if (typeof existing !== 'boolean') throw createExistingError(existing)

@@ -1,6 +1,7 @@
 // Queries of lists and of the inbox over the entries of a store: pages by time, whose cursors stay right while sessions
 // move.
 import type {
+  Principal,
   ApprovalPage,
   ApprovalQuery,
   EntryQuery,
@@ -156,14 +157,24 @@ export function createPrincipalError(given: unknown, field = 'principal'): Baton
   })
 }
 
-/** @throws BatonError `invalid_option` for roles that are not a list: the letters of a text would count as roles */
-export function checkRoles(roles: unknown, field: string): void {
+const PRINCIPAL_FIELDS = {
+  fields: new Set(['id', 'roles']),
+  elsewhere: { role: 'roles', groups: 'roles', userId: 'id', sub: 'id' },
+}
+
+/**
+ * Checks all but the id. @throws BatonError `invalid_option` for an unknown field, since a person with a misspelt `roles`
+ * has none; and for roles that are not a list, since the letters of a text would count as roles
+ */
+export function checkPrincipal(principal: Principal, field: string): void {
+  checkFields(principal, { what: field, code: 'invalid_option', ...PRINCIPAL_FIELDS })
+  const { roles }: { readonly roles?: unknown } = principal
   if (roles === undefined) return
   if (!Array.isArray(roles))
     throw new BatonError({
       code: 'invalid_option',
       message: `${field}.roles must be an array of names, not ${describeValue(roles)}`,
-      hint: `Write ${field}: { id, roles: ['manager'] }.`,
+      hint: "Write { id, roles: ['manager'] }.",
     })
   for (const role of roles) checkName(`a role of ${field}.roles`, role)
 }
@@ -177,7 +188,7 @@ export function checkQuery(query: Query, method: keyof typeof QUERY_FIELDS): voi
   for (const name of ['principal', 'decider'] as const) {
     if (name in query && typeof (query[name] as { readonly id?: unknown } | null | undefined)?.id !== 'string')
       throw createPrincipalError(query[name], name)
-    checkRoles(query[name]?.roles, name)
+    if (query[name]) checkPrincipal(query[name], name)
   }
   const wrong = (name: string, what: string, given: unknown): BatonError =>
     new BatonError({

@@ -16,7 +16,7 @@ import type {
   Logger,
   WaitingWords,
 } from '@baton/core/internal'
-import { BatonError, describeValue, findDecidersIssue, runsWhere, WAITING_CHARS_MAX } from '@baton/core/internal'
+import { BatonError, describeValue, runsWhere, WAITING_CHARS_MAX } from '@baton/core/internal'
 import type { CallCheck, ClientToolSpec } from '@baton/core/machine'
 import { findClientToolRefusal } from './permitted.ts'
 import { within } from '../deadline.ts'
@@ -28,6 +28,7 @@ import type { Streaks } from './repeats.ts'
 import { denyRepeat } from './repeats.ts'
 import { collectTexts, findComposed, findCopies } from './copied-text.ts'
 import { describeDelegation } from './delegated-call.ts'
+import { readVerdict } from './policy-verdict.ts'
 import type { WorkContext } from './work.ts'
 
 export interface CheckedCall {
@@ -155,28 +156,6 @@ async function judge(
 function decidedBy(deciders: CallCheck['deciders']): Pick<CallCheck, 'deciders'> {
   return deciders ? { deciders } : {}
 }
-
-/**
- * Validates the verdict, since policies are foreign code and the verdict goes into a record. @throws BatonError
- * `invalid_agent`
- */
-function readVerdict(verdict: PolicyVerdict | undefined): PolicyVerdict | undefined {
-  if (verdict === undefined || verdict === 'allow' || verdict === 'ask' || verdict === 'deny') return verdict
-  const { deny, ask, destination, each, deciders } = Object(verdict) as Readonly<Record<string, unknown>> // any value has fields
-  const issue = deciders === undefined ? undefined : findDecidersIssue(deciders)
-  if (issue !== undefined) throw new BatonError({ code: 'invalid_agent', message: `the approval policy: ${issue}` })
-  const isPlace = destination === undefined || (typeof destination === 'string' && destination.length <= PLACE_CHARS)
-  const asks = typeof ask === 'string' && isPlace && (each === undefined || typeof each === 'boolean')
-  if (typeof deny === 'string' || (deny === undefined && asks)) return verdict
-  throw new BatonError({
-    code: 'invalid_agent',
-    message: `the approval policy returned ${describeValue(verdict)}, which is not a verdict`,
-    hint: `Return 'allow', 'ask', 'deny', { deny: 'why' }, { ask: 'why', destination } with at most ${PLACE_CHARS} characters, or undefined.`,
-  })
-}
-
-/** Maximum characters of a destination. */
-const PLACE_CHARS = 1_024
 
 function describeForApproval(context: WorkContext, { session, principal, callId, told }: CheckedCall): AskedCall {
   return {

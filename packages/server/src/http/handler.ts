@@ -26,6 +26,7 @@ import { checkPage, decodePath, describeCors, readJsonBody, readObjectBody } fro
 import type { Asker } from './chat-quotas.ts'
 import type { PassedRequest } from './pass-on.ts'
 import { passOn } from './pass-on.ts'
+import { checkQueryNames } from './query-names.ts'
 import { answerApprovals, listApprovalMethods } from './approval-routes.ts'
 import { answerOperator, listOperatorMethods } from './operator-routes.ts'
 import { answerSessions, SESSION_METHODS } from './session-routes.ts'
@@ -167,6 +168,7 @@ async function route(parts: HandlerParts, call: Call, path: readonly string[]): 
   const methods = [...new Set([...forOperators, ...listMethods(path)])]
   if (methods.length === 0) return answerNothing(parts)
   if (!methods.includes(method)) return answerMethod(method, methods)
+  checkQueryNames(call.url, path)
   if (forOperators.includes(method)) return await answerOperator(parts, call, path)
   if (area === 'approvals') return await answerApprovals(parts, call, path)
   // A request for a session must not create it; only the first message does.
@@ -363,7 +365,8 @@ async function identify(
     return found ? readIdentity(found) : answerUnauthorized(NOBODY)
   } catch (cause) {
     if (isBatonError(cause) && cause.code === 'keys_unavailable') return answerError(cause, world.log)
-    world.log.info('a request could not be authenticated', { cause: describeThrown(cause) })
+    const isOurs = isBatonError(cause) && cause.code === 'invalid_option' // the program's fault, not the caller's
+    world.log[isOurs ? 'warn' : 'info']('a request could not be authenticated', { cause: describeThrown(cause) })
     return answerUnauthorized(isBatonError(cause) && cause.code === 'unauthorized' ? cause.message : NOBODY)
   }
 }

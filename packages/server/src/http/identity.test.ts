@@ -86,12 +86,33 @@ test('a role in place of roles is an error of the server that its log explains, 
   const { fetch, warnings } = startWith({ id: 'ann', roles: 'manager' })
   const response = await fetch('/api/approvals')
   expect(response.status).toBe(401)
-  expect(warnings).toEqual(['authenticate must return roles as an array of names, not "manager"'])
+  expect(warnings).toEqual(['authenticate: principal.roles must be an array of names, not "manager"'])
+})
+
+test.each([
+  [{ id: 'ann', role: 'manager' }, 'authenticate: principal has no field "role"; it is called "roles" here'],
+  [{ id: 'ann', rolles: ['manager'] }, 'authenticate: principal has no field "rolles"; it is called "roles" here'],
+  [{ id: 'ann', expiresAtMs: 5 }, 'authenticate: principal has no field "expiresAtMs"'],
+  [
+    { principal: { id: 'ann' }, expiresAt: 5 },
+    'the result of authenticate has no field "expiresAt"; it is called "expiresAtMs" here',
+  ],
+  [{ principal: { id: 'ann' }, roles: ['manager'] }, 'the result of authenticate has no field "roles"'],
+  [
+    { principal: { id: 'ann' }, expiresAtMs: 'soon' },
+    'the result of authenticate: expiresAtMs must be a number of milliseconds since 1970 from 0 on, not "soon"',
+  ],
+])('%j of authenticate is an error that the log explains, and the caller does not read', async (found, told) => {
+  const { fetch, warnings } = startWith(found)
+  const response = await fetch('/api/approvals')
+  expect(response.status).toBe(401)
+  expect(await response.json()).toEqual({ error: { code: 'unauthorized', message: 'authentication failed' } })
+  expect(warnings).toEqual([told])
 })
 
 function startWith(principal: unknown) {
   const warnings: unknown[] = []
   const note = (_message: string, data?: { readonly cause?: unknown }) => void warnings.push(data?.cause)
-  const log = { info: note, warn: note }
+  const log = { info: () => {}, warn: note }
   return { ...start({ authenticate: () => principal as never, log }), warnings }
 }

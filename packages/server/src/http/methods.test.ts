@@ -70,7 +70,7 @@ test.each([
 
 test.each([
   ['GET http://localhost/api/sessions/s', 200],
-  ['GET https://ann:secret@localhost/api/sessions/s?x=1', 200],
+  ['GET https://ann:secret@localhost/api/sessions/s?token=1', 200],
   ['GET http://localhost/healthz', 200],
   ['GET http://eve.example/api/sessions/s', 403],
   ['GET http://localhost', 404],

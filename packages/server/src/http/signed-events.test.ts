@@ -212,6 +212,16 @@ test('a sender whose owner cannot be found now may try again', async () => {
   expect(await signed(PAID)).toMatchObject({ status: 503 })
 })
 
+test('a sender whose owner the program names with a misspelt field is told to try again, and the log says why', async () => {
+  const logged: unknown[] = []
+  const log = { info: () => {}, warn: (_: string, data?: object) => void logged.push(data) }
+  const principal = () => ({ id: 'ann', role: 'manager' }) as never
+  const { open, signed } = start({ log, webhooks: { shop: { secret: SECRET, principal } } })
+  await open()
+  expect(await signed(PAID)).toMatchObject({ status: 503 })
+  expect(JSON.stringify(logged)).toContain('has no field \\"role\\"; it is called \\"roles\\" here')
+})
+
 test('an event makes no session', async () => {
   const { signed, keyed } = start()
   expect((await signed(PAID)).status).toBe(404)

@@ -2,7 +2,7 @@
 // with its id as the key: the server's configuration says who sends it, and to which sessions.
 import type { Logger, Principal } from '@baton/core/internal'
 import { BatonError, checkFields, checkName, describeValue, isJsonObject, parseJson } from '@baton/core/internal'
-import { checkWebhook, decodeWebhookSecret, describeThrown, importWebhookKey } from '@baton/runtime'
+import { checkPrincipal, checkWebhook, decodeWebhookSecret, describeThrown, importWebhookKey } from '@baton/runtime'
 import type { ServerWorld } from '../shared/server-world.ts'
 import { waitForIdentity } from '../shared/peer-identity.ts'
 import { answerRefusal } from './http-errors.ts'
@@ -56,7 +56,10 @@ export function readSenders(webhooks: Readonly<Record<string, WebhookSender>>): 
         `${where}.principal must be an object with an id or a function, not ${describeValue(principal)}`,
         OWNER,
       )
-    if (typeof principal !== 'function') checkName(`${where}.principal.id`, principal.id)
+    if (typeof principal !== 'function') {
+      checkName(`${where}.principal.id`, principal.id)
+      checkPrincipal(principal, `${where}.principal`)
+    }
     if (kinds !== undefined && (!Array.isArray(kinds) || !kinds.every((kind) => typeof kind === 'string')))
       throw refuse(`${where}.kinds must be an array of names, not ${describeValue(kinds)}`)
     return { name, secrets, principal, ...(kinds && { kinds }) }
@@ -137,7 +140,9 @@ async function findPrincipal(
   if (typeof principal !== 'function') return principal
   const id = decodePath(session)
   try {
-    return await waitForIdentity(timers, (async () => await principal(id))())
+    const found = await waitForIdentity(timers, (async () => await principal(id))())
+    if (found) checkPrincipal(found, `webhooks["${name}"].principal`)
+    return found
   } catch (cause) {
     log.warn('the owner of a session could not be found for a webhook', {
       sender: name,

@@ -4,7 +4,7 @@
 import type { Principal, Timers, Clock, Logger } from '@baton/core/internal'
 import { BatonError, checkFields, checkKinds, describeValue, isJsonObject, parseJson } from '@baton/core/internal'
 import { isSameSecret } from './same-secret.ts'
-import { within } from '@baton/runtime'
+import { checkPrincipal, within } from '@baton/runtime'
 import type { RateLimit } from './rate-limit.ts'
 import { createRateLimit } from './rate-limit.ts'
 
@@ -137,25 +137,31 @@ export interface Identity {
 /**
  * Reads the result of a front's `authenticate`; most return only a principal.
  * @throws BatonError `invalid_option` for a principal without an id, because a list for such a principal would show
- * everyone's sessions; and for roles that are not a list
+ * everyone's sessions; for unknown fields, because they may be misspelt roles or an end that is never kept; for roles that
+ * are not a list
  */
 export function readIdentity(found: Principal | Identity): Identity {
   const isObject = typeof found === 'object'
-  const identity: Identity = isObject && 'principal' in found ? found : { principal: found as Principal } // checked here
+  const isIdentity = isObject && 'principal' in found
+  const identity: Identity = isIdentity ? found : { principal: found as Principal } // checked here
   const { id } = (identity.principal ?? {}) as { readonly id?: unknown } // untyped programs may return anything
-  const { roles } = (identity.principal ?? {}) as { readonly roles?: unknown }
-  if (roles !== undefined && !(Array.isArray(roles) && roles.every((role) => typeof role === 'string')))
-    throw new BatonError({
-      code: 'invalid_option',
-      message: `authenticate must return roles as an array of names, not ${describeValue(roles)}`,
-      hint: "Return { id: userId, roles: ['manager'] }.",
-    })
-  if (typeof id === 'string') return identity
+  if (typeof id === 'string') {
+    if (isIdentity) checkIdentity(identity)
+    checkPrincipal(identity.principal, 'authenticate: principal')
+    return identity
+  }
   throw new BatonError({
     code: 'invalid_option',
     message: `authenticate must return a principal whose id is a string, not ${isObject ? `an id that is ${describeValue(id)}` : describeValue(found)}`,
     hint: 'Return { id: userId }, or undefined for an unknown caller.',
   })
+}
+
+function checkIdentity(identity: Identity): void {
+  const what = { what: 'the result of authenticate', code: 'invalid_option' } as const
+  const elsewhere = { roles: 'write { principal: { id, roles } }', id: 'write { principal: { id } }' }
+  checkFields(identity, { ...what, fields: new Set(['principal', 'expiresAtMs']), elsewhere })
+  checkKinds(identity, { ...what, kinds: { expiresAtMs: { unit: 'milliseconds since 1970', least: 0 } } })
 }
 
 /** Milliseconds that a program's `authenticate` may take. */
