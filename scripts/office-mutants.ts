@@ -157,6 +157,27 @@ const ROWS: readonly Row[] = [
     `${LOCAL}/inbox.test.ts`,
   ],
   [
+    'a page of a reader ends where the sessions that it derives were left out',
+    `${LOCAL}/derived-entries.ts`,
+    'if (page.length < query.limit || found.length >= query.limit || after === undefined) return found',
+    'return found',
+    `${LOCAL}/derived-entries.test.ts`,
+  ],
+  [
+    'a search drops what it found beyond its limit',
+    'packages/server/src/http/operator-routes.ts',
+    'return { sessions: found, ...(cursor !== undefined && { cursor }) }',
+    'return { sessions: found.slice(0, limit), ...(cursor !== undefined && { cursor }) }',
+    'packages/server/src/http/operators.test.ts',
+  ],
+  [
+    'a piece of an answer counts as posted in Slack before it is',
+    'packages/notices/src/slack/slack-notices.ts',
+    "await post(telling, place, { markdown_text: pieces[said] ?? '' })\n    await context.notes.put(noteName, String(said + 1))",
+    "await context.notes.put(noteName, String(said + 1))\n    await post(telling, place, { markdown_text: pieces[said] ?? '' })",
+    'packages/notices/src/slack/conversation.test.ts',
+  ],
+  [
     'a cost report leaves out calls that began before its period',
     'packages/server/src/http/cost-report.ts',
     'this.#note(fact, record, counting)',
