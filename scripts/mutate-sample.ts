@@ -1,8 +1,8 @@
 // `npm run mutate:sample [-- --seed N --windows W]` mutates lines of host, runtime, server and client that the seed
-// selects; `--in FOLDER` lines of that folder, with the tests of its package and the host contract. `-- --changed COMMIT
-// --lines N` mutates at most N of the lines changed since a commit, in every package whose fast tests run in their own
-// process, and runs the tests of their folders. All work in a copy of the repository, run the fast tests that cover the
-// lines, and print which mutants no test noticed. `--least PERCENT` fails below this share of noticed mutants.
+// selects, with `--in FOLDER` lines of that folder. `-- --changed COMMIT --lines N` mutates at most N of the lines changed
+// since a commit, in every package whose fast tests run in their own process, and runs the tests of their folders. All
+// work in a copy of the repository, run the fast tests that cover the lines, and print which mutants no test noticed.
+// `--least PERCENT` fails below this share of noticed mutants.
 import { createRandom } from '@baton/core/testing'
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -28,6 +28,9 @@ const JUDGED_MUTANTS = 20
 const DAY_MS = 86_400_000
 const CONFIG = 'stryker.sample.json'
 const CONTRACT = 'packages/testing/src/host-contract'
+const LOCAL = 'packages/host/src/local'
+/** The machine and the runtime are tested through the local host. */
+const TESTED_BY_HOST = /^packages\/(?:core|runtime)\//
 
 interface Window {
   readonly path: string
@@ -65,12 +68,17 @@ function runSample(): number {
   const words =
     changed === undefined ? `--windows ${values.windows}${where}` : `--changed ${changed} --lines ${values.lines}`
   const command = `npm run mutate:sample -- --seed ${seed} ${words}`
-  const ofFolder = folder === undefined ? [] : [/^packages\/[^/]+/.exec(folder)?.[0] ?? folder, CONTRACT]
-  const tested = changed === undefined ? ofFolder : [...new Set(windows.map(({ path }) => dirname(path)))]
+  const tested = changed === undefined ? findTests(folder) : [...new Set(windows.map(({ path }) => dirname(path)))]
   const results = mutate(windows, { seed, tested })
   if (results === undefined) return 1
   console.log(renderSample(command, results))
   return isNoticed(results, Number(values.least)) ? 0 : 1
+}
+
+/** Folders of the tests of a folder; none for the whole sample. */
+function findTests(folder: string | undefined): readonly string[] {
+  const [own] = /^packages\/[^/]+/.exec(folder ?? '') ?? []
+  return own === undefined ? [] : [own, CONTRACT, ...(TESTED_BY_HOST.test(`${own}/`) ? [LOCAL] : [])]
 }
 
 interface Mutation {

@@ -178,6 +178,27 @@ const ROWS: readonly Row[] = [
     'packages/notices/src/slack/conversation.test.ts',
   ],
   [
+    'a look at a long request opens its session',
+    'packages/server/src/http/approval-routes.ts',
+    'const view = powers.size > 0 && (await host.views?.open(found.session))',
+    'const view = !powers.has("decide") && (await host.views?.open(found.session))',
+    'packages/server/src/http/operator-acts.test.ts',
+  ],
+  [
+    'the owner of a session is looked for by its name in the address',
+    'packages/server/src/http/signed-events.ts',
+    'const id = decodePath(session)',
+    'const id = session',
+    'packages/server/src/http/signed-events.test.ts',
+  ],
+  [
+    'hosts that are named open a console of this machine alone',
+    'packages/console/src/create-console.ts',
+    '...(loopbackOnly && { hosts: LOOPBACK }),',
+    '...(loopbackOnly && { hosts: LOOPBACK, ...more }),',
+    'packages/console/src/create-console.test.ts',
+  ],
+  [
     'a cost report leaves out calls that began before its period',
     'packages/server/src/http/cost-report.ts',
     'this.#note(fact, record, counting)',

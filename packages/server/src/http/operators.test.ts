@@ -114,7 +114,7 @@ test('a search in pages finds each session once, however few a page may have', a
   const found: string[] = []
   for (let cursor: string | undefined = ''; cursor !== undefined;) {
     const words = new URLSearchParams({ all: 'true', search: 'trip', limit: '3', ...(cursor !== '' && { cursor }) })
-    const page = (await (await ask(`sessions?${words}`, 'mia see')).json()) as SessionPage
+    const page = (await (await ask(`sessions?${words.toString()}`, 'mia see')).json()) as SessionPage
     found.push(...page.sessions.map(({ id }) => id))
     cursor = page.cursor
   }
