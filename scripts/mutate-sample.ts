@@ -29,8 +29,8 @@ const DAY_MS = 86_400_000
 const CONFIG = 'stryker.sample.json'
 const CONTRACT = 'packages/testing/src/host-contract'
 const LOCAL = 'packages/host/src/local'
-/** The machine and the runtime are tested through the local host. */
-const TESTED_BY_HOST = /^packages\/(?:core|runtime)\//
+/** Packages that are also tested through the local host and its contract. */
+const TESTED_BY_HOST = /^packages\/(?:core|runtime|host)\//
 
 interface Window {
   readonly path: string
@@ -78,7 +78,7 @@ function runSample(): number {
 /** Folders of the tests of a folder; none for the whole sample. */
 function findTests(folder: string | undefined): readonly string[] {
   const [own] = /^packages\/[^/]+/.exec(folder ?? '') ?? []
-  return own === undefined ? [] : [own, CONTRACT, ...(TESTED_BY_HOST.test(`${own}/`) ? [LOCAL] : [])]
+  return own === undefined ? [] : [own, ...(TESTED_BY_HOST.test(`${own}/`) ? [CONTRACT, LOCAL] : [])]
 }
 
 interface Mutation {
@@ -189,6 +189,8 @@ function configure(windows: readonly Window[]) {
     jsonReporter: { fileName: 'reports/sample.json' },
     tsconfigFile: 'tsconfig.mutation-none.json',
     timeoutMS: 20_000,
+    // Every test runs once before the mutants, on a busy machine too.
+    dryRunTimeoutMinutes: 30,
   }
 }
 

@@ -199,6 +199,27 @@ const ROWS: readonly Row[] = [
     'packages/console/src/create-console.test.ts',
   ],
   [
+    'of dead notices of one moment, a page passes some',
+    `${NOTICES}/notices.ts`,
+    '  return JSON.stringify([atMs, session, name])',
+    "  return JSON.stringify([atMs, session, name.slice(0, 5) + '~'])",
+    BREAKS,
+  ],
+  [
+    'a repeated notice of an expiry is posted in Slack again',
+    'packages/notices/src/slack/slack-notices.ts',
+    "  await context.notes.put(nameRequest(notice), '{}') // a repeated notice posts nothing\n",
+    '',
+    'packages/notices/src/slack/slack.test.ts',
+  ],
+  [
+    'a call that never began is said to have an unknown outcome',
+    'packages/console/page/where-is-my-call.ts',
+    "begun && call.proposal.effect === 'once'",
+    "call.proposal.effect === 'once'",
+    'packages/console/page/where-is-my-call.test.ts',
+  ],
+  [
     'a cost report leaves out calls that began before its period',
     'packages/server/src/http/cost-report.ts',
     'this.#note(fact, record, counting)',

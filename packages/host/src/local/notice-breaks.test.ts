@@ -109,6 +109,24 @@ test('a notice that cannot be listed as dead is sent once more, and listed then'
   await time.until(world.host.stop())
 })
 
+test('dead notices of one moment come in pages, each once', async () => {
+  const time = createManualTime()
+  const receiver = createReceiver({ retriesMs: [] })
+  receiver.answer = () => ({ message: 'no' })
+  const { host, open } = createTestWorld({ time, steps, host: { notify: [receiver] } })
+  const session = await open()
+  for (const text of ['One.', 'Two.', 'Three.']) await time.until(session.send(text).answer)
+  await time.settle()
+  const found: unknown[] = []
+  for (let cursor: string | undefined = ''; cursor !== undefined;) {
+    const page = await host.notices.dead({ limit: 1, ...(cursor !== '' && { cursor }) })
+    found.push(...page.dead.map(({ notice, diedMs }) => [notice.data['turn'], diedMs]))
+    cursor = page.cursor
+  }
+  expect(found.toSorted()).toEqual([1, 2, 3].map((turn) => [turn, time.nowMs()]))
+  await time.until(host.stop())
+})
+
 test.each([
   ['closes the session', 0],
   ['keeps the session for its next opening', 300_000],
