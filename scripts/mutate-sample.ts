@@ -27,10 +27,11 @@ const MUTATED_CHANGES =
 const JUDGED_MUTANTS = 20
 const DAY_MS = 86_400_000
 const CONFIG = 'stryker.sample.json'
-const CONTRACT = 'packages/testing/src/host-contract'
-const LOCAL = 'packages/host/src/local'
-/** Packages that are also tested through the local host and its contract. */
-const TESTED_BY_HOST = /^packages\/(?:core|runtime|host)\//
+/** Folders whose tests are run for a sample, as in vitest.sample.config.ts. */
+const TESTED = [
+  ...['host', 'runtime', 'server', 'client'].map((name) => `packages/${name}`),
+  'packages/testing/src/host-contract',
+]
 
 interface Window {
   readonly path: string
@@ -75,10 +76,10 @@ function runSample(): number {
   return isNoticed(results, Number(values.least)) ? 0 : 1
 }
 
-/** Folders of the tests of a folder; none for the whole sample. */
+/** Packages whose tests are run for a folder: its own, and the usual ones. None for the whole sample. */
 function findTests(folder: string | undefined): readonly string[] {
   const [own] = /^packages\/[^/]+/.exec(folder ?? '') ?? []
-  return own === undefined ? [] : [own, ...(TESTED_BY_HOST.test(`${own}/`) ? [CONTRACT, LOCAL] : [])]
+  return own === undefined ? [] : [...new Set([own, ...TESTED])]
 }
 
 interface Mutation {
