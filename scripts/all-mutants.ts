@@ -5,6 +5,7 @@ import { HOME_MUTANTS } from './home-mutants.ts'
 import { MCP_MODEL_MUTANTS } from './mcp-model-mutants.ts'
 import type { Mutant } from './mutant-list.ts'
 import { MUTANTS } from './mutant-list.ts'
+import { OFFICE_MUTANTS } from './office-mutants.ts'
 import { RULES } from './rule-list.ts'
 import { SHARED_MUTANTS } from './shared-mutants.ts'
 import { SITUATION_MUTANTS } from './situation-mutants.ts'
@@ -21,5 +22,6 @@ export const ALL_MUTANTS: readonly Mutant[] = [
   ...MCP_MODEL_MUTANTS,
   ...STORE_MUTANTS,
   ...TREE_MUTANTS,
+  ...OFFICE_MUTANTS,
   ...RULES.map(({ rule, ...mutant }) => ({ name: `a rule is broken: ${rule}`, ...mutant })),
 ]

@@ -1,7 +1,8 @@
 // `npm run mutate:sample [-- --seed N --windows W]` mutates lines of host, runtime, server and client that the seed
-// selects; `-- --changed COMMIT --lines N` mutates at most N of the lines changed since a commit, in every package whose
-// fast tests run in their own process, and runs the tests of their folders. Both work in a copy of the repository, run
-// the fast tests that cover the lines, and print which mutants no test noticed. `--least PERCENT` fails below this share of noticed mutants.
+// selects, with `--in FOLDER` lines of that folder. `-- --changed COMMIT --lines N` mutates at most N of the lines changed
+// since a commit, in every package whose fast tests run in their own process, and runs the tests of their folders. All
+// work in a copy of the repository, run the fast tests that cover the lines, and print which mutants no test noticed.
+// `--least PERCENT` fails below this share of noticed mutants.
 import { createRandom } from '@baton/core/testing'
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -26,6 +27,11 @@ const MUTATED_CHANGES =
 const JUDGED_MUTANTS = 20
 const DAY_MS = 86_400_000
 const CONFIG = 'stryker.sample.json'
+/** Folders whose tests are run for a sample, as in vitest.sample.config.ts. */
+const TESTED = [
+  ...['host', 'runtime', 'server', 'client'].map((name) => `packages/${name}`),
+  'packages/testing/src/host-contract',
+]
 
 interface Window {
   readonly path: string
@@ -40,6 +46,7 @@ function runSample(): number {
     options: {
       seed: { type: 'string' },
       windows: { type: 'string', default: '12' },
+      in: { type: 'string' },
       changed: { type: 'string' },
       lines: { type: 'string', default: '200' },
       least: { type: 'string', default: '0' },
@@ -47,22 +54,32 @@ function runSample(): number {
   })
   // Another part of the code every day.
   const seed = Number(values.seed ?? Math.floor(Date.now() / DAY_MS))
-  const { changed } = values
+  const { changed, in: folder } = values
+  const isMutated = (path: string): boolean =>
+    folder === undefined ? MUTATED.test(path) : path.startsWith(`${folder}/`)
   const windows =
     changed === undefined
-      ? chooseWindows(seed, Number(values.windows))
+      ? chooseWindows(seed, Number(values.windows), isMutated)
       : chooseChanges({ seed, base: changed, most: Number(values.lines) })
   if (windows.length === 0) {
     console.log('no line that can be mutated has changed')
     return 0
   }
-  const words = changed === undefined ? `--windows ${values.windows}` : `--changed ${changed} --lines ${values.lines}`
+  const where = folder === undefined ? '' : ` --in ${folder}`
+  const words =
+    changed === undefined ? `--windows ${values.windows}${where}` : `--changed ${changed} --lines ${values.lines}`
   const command = `npm run mutate:sample -- --seed ${seed} ${words}`
-  const tested = changed === undefined ? [] : [...new Set(windows.map(({ path }) => dirname(path)))]
+  const tested = changed === undefined ? findTests(folder) : [...new Set(windows.map(({ path }) => dirname(path)))]
   const results = mutate(windows, { seed, tested })
   if (results === undefined) return 1
   console.log(renderSample(command, results))
   return isNoticed(results, Number(values.least)) ? 0 : 1
+}
+
+/** Packages whose tests are run for a folder: its own, and the usual ones. None for the whole sample. */
+function findTests(folder: string | undefined): readonly string[] {
+  const [own] = /^packages\/[^/]+/.exec(folder ?? '') ?? []
+  return own === undefined ? [] : [...new Set([own, ...TESTED])]
 }
 
 interface Mutation {
@@ -106,10 +123,10 @@ function isNoticed(files: ReadonlyMap<string, MutatedFile>, leastPercent: number
 }
 
 /** Selects windows; every line has the same chance to begin one. */
-function chooseWindows(seed: number, count: number): readonly Window[] {
+function chooseWindows(seed: number, count: number, isMutated: (path: string) => boolean): readonly Window[] {
   const random = createRandom(seed)
   const lines = sourcePaths()
-    .filter((path) => MUTATED.test(path) && !isTest(path))
+    .filter((path) => isMutated(path) && !isTest(path))
     .flatMap((path) => {
       const { length } = readFileSync(join(REPOSITORY, path), 'utf8').split('\n')
       return Array.from({ length }, (_, index) => ({ path, line: index + 1, lines: WINDOW_LINES }))
@@ -173,6 +190,8 @@ function configure(windows: readonly Window[]) {
     jsonReporter: { fileName: 'reports/sample.json' },
     tsconfigFile: 'tsconfig.mutation-none.json',
     timeoutMS: 20_000,
+    // Every test runs once before the mutants, on a busy machine too.
+    dryRunTimeoutMinutes: 30,
   }
 }
 

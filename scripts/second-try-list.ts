@@ -123,6 +123,14 @@ export const SECOND_TRIES: readonly SecondTry[] = [
     test: { file: `${LOCAL}/alarm.test.ts`, name: 'a store that cannot be asked is asked again' },
   },
   {
+    file: 'packages/runtime/src/notices/notices.ts',
+    within: '#noteAgain',
+    repeats: 'the note in the outbox that a session has something to tell, 5 seconds after the store failed',
+    bound: 'while the host runs, until the store takes it',
+    same: 'the position in the log, from which every try reads on',
+    test: { file: `${LOCAL}/notice-breaks.test.ts`, name: 'what could not be noted is told once the outbox is back' },
+  },
+  {
     file: 'packages/host/src/stores/postgres/connections.ts',
     within: 'retry',
     repeats: 'a query or a transaction that may run twice, when its connection breaks',

@@ -51,6 +51,18 @@ test('children are read with their parent, an ended one once, and one without a 
   expect([...none.keys()]).toEqual([])
 })
 
+test('a child that ends between two looks is read to its end', async () => {
+  const records = readLog('tree')
+  const child = readLog('tree-child')
+  const call = records.flatMap(({ facts }) => facts).find((fact) => fact.type === 'child-begun')?.callId ?? ''
+  const closes = records.findIndex(({ facts }) => facts.some(({ type }) => type === 'child-closed'))
+  const logs = { s: records.slice(0, closes), [`s/${call}`]: child.slice(0, 3) }
+  const reader = createLogReader(serve(logs), 's')
+  expect((await reader.readOn()).recordsBelow.get(call)).toEqual(child.slice(0, 3))
+  Object.assign(logs, { s: records, [`s/${call}`]: child })
+  expect((await reader.readOn()).recordsBelow.get(call)).toEqual(child)
+})
+
 test('more children than the page reads are left out, and it says so', async () => {
   const records = readLog('tree')
   const { log } = serve({ s: records })
@@ -79,6 +91,13 @@ test('what has left the inbox stays below the open requests', () => {
   expect(keepRequests([two], kept).map(({ request, isGone }) => [request.approvalId, isGone])).toEqual([
     ['b', false],
     ['a', true],
+  ])
+  // A look missed the request, which is open as before and is listed once.
+  expect(
+    keepRequests([one, two], keepRequests([two], kept)).map(({ request, isGone }) => [request.approvalId, isGone]),
+  ).toEqual([
+    ['a', false],
+    ['b', false],
   ])
 })
 

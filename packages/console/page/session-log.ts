@@ -98,6 +98,8 @@ type LogState = Pick<SessionLog, 'records' | 'timeline' | 'children' | 'recordsB
 /** Reads what is new of a session and of the children that work for its calls. */
 export function createLogReader(api: Pick<Api, 'log'>, id: string): { readonly readOn: () => Promise<LogState> } {
   const logs = new Map<string, { records: readonly SessionRecord[]; timeline: Timeline }>()
+  /** Children that were read after they had ended. */
+  const ended = new Set<string>()
   let isCut = false
   const readOne = async (path: readonly string[]): Promise<Timeline> => {
     const key = path.join('/')
@@ -111,14 +113,15 @@ export function createLogReader(api: Pick<Api, 'log'>, id: string): { readonly r
     for (const { call } of timeline.rows) {
       if (!call?.child) continue
       const below = [...path, call.callId]
-      const known = logs.get(below.join('/'))
+      const key = below.join('/')
+      const known = logs.get(key)
       if (!known && logs.size > CHILDREN_MAX) {
         isCut = true
         continue
       }
-      const isOver = known !== undefined && call.child.stop !== undefined
       try {
-        const child = isOver ? known.timeline : await readOne(below)
+        const child = known && ended.has(key) ? known.timeline : await readOne(below)
+        if (call.child.stop !== undefined) ended.add(key)
         await readBelow(child, below)
       } catch {
         // The child has no log yet, or it was removed; its call shows that.

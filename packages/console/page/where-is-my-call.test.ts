@@ -59,6 +59,20 @@ test('a once tool that runs: its outcome is unknown if its time ends', () => {
   expect(line).toMatch(/ — running on the server for 0 ms; its outcome becomes unknown in .+$/)
 })
 
+test('a once tool for a client: before it is claimed it only fails, and afterwards no other client may run it', () => {
+  const once = (name: string): readonly SessionRecord[] =>
+    JSON.parse(
+      JSON.stringify(readLog(name)).replaceAll(/"effect":"\w+"/g, '"effect":"once"'),
+    ) as readonly SessionRecord[] // as it was
+  expect([
+    ...linesAt(once('client-lease-ends'), 'call-offered', 3000),
+    ...linesAt(once('client-claims'), 'call-claimed', 12_000),
+  ]).toEqual([
+    'look — offered to the client slow of anonymous 3 s ago and not claimed yet; the call fails in 9 min 57 s',
+    'look — running on the client web of anonymous for 12 s; its lease ends in 48 s, and no other client may run it then; its outcome becomes unknown in 9 min 48 s',
+  ])
+})
+
 test('what has ended has no line', () => {
   for (const name of keptLogs()) {
     const records = readLog(name)

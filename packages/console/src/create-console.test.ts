@@ -138,6 +138,8 @@ test('without a login, it is open only by an explicit word, and only as localhos
   const handle = createConsole(host, { loopbackOnly: ['see'] })
   expect((await handle(new Request('http://127.0.0.1:9/console/api/sessions?all=true'))).status).toBe(200)
   expect((await handle(new Request('http://rebound.example/console/api/sessions?all=true'))).status).toBe(403)
+  const named = createConsole(host, { loopbackOnly: ['see'], hosts: ['office.example'] })
+  expect((await named(new Request('http://office.example/console/api/sessions?all=true'))).status).toBe(403)
 })
 
 test('loopbackOnly gives its powers and no more, also where clients have no names', async () => {

@@ -53,7 +53,7 @@ export type { Listener, ListenerEvent, ListenerEvents, ListenerOptions } from '.
 export type { ReplicatedSessionOptions } from './session/replicated-session.ts'
 export { ToolQuestions } from './work/tool-questions.ts'
 export { createSession } from './session/session.ts'
-export { Directory, readOpening } from './session/session-directory.ts'
+export { Directory, readIdentity, readOpening } from './session/session-directory.ts'
 export type { FoldedSession, SessionDirectoryOptions } from './session/session-directory.ts'
 export { PageWatcher } from './session/page-watcher.ts'
 export { SessionViewer } from './session/session-viewer.ts'

@@ -78,6 +78,31 @@ test('one that is set again as it is keeps its next time; another one of its nam
   ).toEqual([9000, 2])
 })
 
+test.each<[string, Partial<SetReminder>]>([
+  ['another message', { event: { name: 'due', label: 'Reminder', message: 'Feed the cat.' } }],
+  ['another name', { event: { name: 'plants', label: 'Reminder', message: 'Water the plants.' } }],
+  ['a detail', { event: { name: 'due', label: 'Reminder', message: 'Water the plants.', detail: { room: 3 } } }],
+  ['a stranger’s text', { event: { name: 'due', label: 'Reminder', message: 'Water the plants.', untrusted: 'mail' } }],
+  ['another zone', { zone: 'Europe/Berlin' }],
+  ['nobody to ask', { asks: false }],
+])('one that is set again with %s is replaced', (_, more) => {
+  const session = new TestSession().send(set('tea', 5000))
+  expect(session.send(set('tea', 5000, more)).factTypes()).toEqual(['reminder-set'])
+  expect(session.state.reminders).toEqual([expect.objectContaining(more)])
+})
+
+test.each(['tea-2', 'tea.2', 'tea.5000', 'te'])(
+  'a reminder comes although that of another name, %s, waits unread',
+  (other) => {
+    const session = new TestSession().send({ type: 'pause' }).send(set('tea', 6000)).send(set(other, 5000))
+    session.send(due(other, 5000)).send(due('tea', 6000))
+    expect(session.state.queue.map(({ inputId }) => inputId)).toEqual([
+      `baton.reminder.${other}.5000`,
+      'baton.reminder.tea.6000',
+    ])
+  },
+)
+
 test.each<[string, SetReminder, string]>([
   ['4,001 characters', set('long', 1, { event: { name: 'due', message: 'x'.repeat(4001 - 25) } }), 'input_too_large'],
   ['an interval under a minute', set('often', 1, { rule: { everyMs: 59_999 } }), 'invalid_event'],

@@ -81,7 +81,7 @@ export function passReminder(draft: Draft, input: InputOf<'reminder-due'>): void
   if (!due) return
   const start = `${REMINDER_INPUT}${reminder}.`
   // The earlier one waits unread.
-  const skipped = draft.state.queue.some(({ inputId }) => inputId.startsWith(start))
+  const skipped = draft.state.queue.some(({ inputId }) => inputId.slice(0, inputId.lastIndexOf('.') + 1) === start)
   const next = nextMs !== undefined && { nextMs }
   emit(draft, { type: 'reminder-passed', reminder, dueMs, ...next, ...(skipped && { skipped }) })
   if (skipped) return

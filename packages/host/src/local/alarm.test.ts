@@ -41,7 +41,7 @@ test('what became due while no host ran comes once at the next start, told as la
   await time.pass(1000)
   expect(next.model.requests).toHaveLength(1)
   expect(told(next)).toMatch(/late.*1 d 1 h 30 min/)
-  await time.pass(HOUR_MS)
+  await time.pass(HOUR_MS / 2) // its hours are those of its beginning
   expect(next.model.requests).toHaveLength(2)
   expect(told(next)).not.toMatch(/late/)
 })
@@ -149,6 +149,25 @@ test('a host leaves the sessions of agents that it does not know', async () => {
   expect(stranger.model.requests).toHaveLength(0)
   expect(stranger.warnings).toEqual([])
   expect(await store.listDue()).toHaveLength(1)
+})
+
+test('a session whose agent is known here by its next time is told, however soon that is', async () => {
+  const { time, store } = createSharedStore()
+  const writer = createProcess(time, store, { steps })
+  await time.until((await writer.open()).at(time.nowMs() + HOUR_MS, 'Look.'))
+  await time.until(writer.host.stop())
+  const other = createProcess(time, store, { steps, name: 'other' })
+  await time.until(other.host.recover({ everyMs: 60_000 }))
+  await time.pass(HOUR_MS + 1000)
+  const agents = ['tested', 'other'].map((name) => defineAgent({ name, model: writer.model }))
+  const both = createProcess(time, store, { steps, host: { agents } })
+  const session = await time.until(both.host.session(SESSION, { agent: 'other' }))
+  await time.pass(1)
+  await time.until(session.at(time.nowMs() + 1000, 'Look again.'))
+  await time.until(both.host.stop())
+  await time.pass(60_000)
+  expect(other.model.requests).toHaveLength(1)
+  expect(told(other)).toContain('Look again.')
 })
 
 test('a session that is open with an agent of its own is told by it', async () => {

@@ -5,7 +5,7 @@ import { isBatonError } from '@baton/core/internal'
 import type { State } from '@baton/core/machine'
 import { findDue } from '@baton/core/machine'
 import type { Looked, LooksOptions, OpenedSession } from '@baton/runtime'
-import { describeThrown, DueLooks, listDue, readOpening } from '@baton/runtime'
+import { describeThrown, DueLooks, listDue, readIdentity } from '@baton/runtime'
 import type { LimitedStore } from './store-in-time.ts'
 
 export interface AlarmOptions {
@@ -110,10 +110,10 @@ export class Alarm {
   /** Returns why the session was not told; undefined if it was. @throws BatonError */
   async #open(session: string): Promise<string | undefined> {
     const { store, clock, knows, isOpen, open } = this.#init
-    const opening = await readOpening(store, session)
-    if (!opening) return undefined
-    if (!isOpen(session) && !knows(opening.agent)) return OTHER_AGENT
-    const { engine, leave } = await open(session, opening.principal)
+    const identity = await readIdentity(store, session)
+    if (!identity) return undefined
+    if (!isOpen(session) && !knows(identity.agent)) return OTHER_AGENT
+    const { engine, leave } = await open(session, identity.principal)
     try {
       const due = await listDue(engine.state(), clock.nowMs())
       if (due.length === 0) return findDue(engine.state()) === null ? 'nothing due' : undefined

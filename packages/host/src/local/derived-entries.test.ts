@@ -132,3 +132,24 @@ test('a session that goes on is listed as it is, and one that was removed is gon
   await store.remove('u2')
   expect((await reader.sessions()).sessions).toMatchObject([{ id: 'u1' }])
 })
+
+test('sessions that went on since a server listed them stand where they are now, and none of the others is missing', async () => {
+  const names = ['u1', 'u2', 'u3', 'u4', 'u5']
+  const { host, reader, store, elsewhere, other } = await start([], names)
+  expect((await host.sessions()).sessions).toHaveLength(5)
+  for (const name of names.slice(1)) {
+    const [asked] = (await other.approvals({ session: name })).approvals
+    await other.decide(name, { approvalId: asked?.approvalId ?? '', decision: 'deny' }, { by: MIA })
+    await expect.poll(async () => (await other.sessions({ activity: 'idle' })).sessions[0]?.id).toBe(name)
+    let stored = 0
+    for await (const _ of store.read(name, 0)) stored += 1
+    for await (const record of elsewhere.read(name, stored)) await store.put(name, [record])
+  }
+  const lists = await readLists(reader)
+  expect(lists.slice(0, 3)).toEqual([
+    ['u5', 'u4'].map((name) => ['newest', name, 'idle', undefined]),
+    ['u3', 'u2'].map((name) => ['newest', name, 'idle', undefined]),
+    [['newest', 'u1', 'waiting', ['person']]],
+  ])
+  expect(lists).toEqual(await readLists(host))
+})

@@ -93,6 +93,7 @@ test.each<[string, Deciders | undefined, readonly Principal[], readonly Principa
     [MIA],
     [ANN, { ...ANN, roles: ['manager'] }, EVE],
   ],
+  ['people without the asker, whom they name', { people: ['ann', 'eve'], notAsker: true }, [EVE], [ANN, MIA]],
 ])('with %s, those see and decide it', async (_, deciders, may, mayNot) => {
   const { time, host, ask, paid, decidable } = createShop(deciders)
   await ask('trip')
@@ -262,11 +263,12 @@ test('a policy judges what a decider edits as a call of the session’s owner', 
   await time.until(host.stop())
 })
 
-test('one of the deciders denies, or the asker takes it back: it is not paid', async () => {
+test('one of the deciders denies, the one who approved it does, or the asker takes it back: it is not paid', async () => {
   const { time, host, ask, paid } = createShop({ people: ['mia', 'tom', 'eve'], needed: 2, notAsker: true })
   for (const [session, by] of [
     ['one', TOM],
     ['two', ANN],
+    ['three', MIA],
   ] as const) {
     const { turn } = await ask(session)
     const [asked] = (await host.approvals({ session })).approvals
@@ -279,7 +281,8 @@ test('one of the deciders denies, or the asker takes it back: it is not paid', a
   await time.until(host.stop())
 })
 
-test('a request of an agent below is in the inbox with its path, and the root’s session is decided', async () => {
+/** An agent that asks a clerk, whose payments wait for these people. */
+function createDesk(deciders: Deciders) {
   const time = createManualTime()
   const paid: string[] = []
   const pay = tool({
@@ -287,7 +290,7 @@ test('a request of an agent below is in the inbox with its path, and the root’
     description: 'Pays',
     input: { type: 'object' },
     approval: true,
-    deciders: { roles: ['manager'] },
+    deciders,
     execute: () => {
       paid.push('paid')
       return 'paid'
@@ -306,15 +309,39 @@ test('a request of an agent below is in the inbox with its path, and the root’
     environment: time.environment,
     agent: defineAgent({ name: 'desk', model: model('ask_clerk'), tools: [ask] }),
   })
+  return { time, host, paid }
+}
+
+test.each([true, false])(
+  'a request of an agent below is in the inbox with its path, and the root’s session is decided, if the asker can be asked: %s',
+  async (asks) => {
+    const { time, host, paid } = createDesk({ roles: ['manager'] })
+    const session = await time.until(host.session('trip', { principal: ANN }))
+    const turn = session.send('Pay the invoice.', { asks })
+    await time.pass(1000)
+    const [asked] = (await host.approvals({ decider: MIA })).approvals
+    expect(asked).toMatchObject({ session: 'trip', agent: 'desk', name: 'pay', path: [{ agent: 'clerk' }] })
+    expect((await host.sessions()).sessions).toMatchObject([{ activity: 'waiting', waitsFor: ['person', 'child'] }])
+    const approve = { approvalId: asked?.approvalId ?? '', decision: 'approve' } as const
+    await expect(time.until(session.decide(approve))).rejects.toMatchObject({ code: 'approval_refused' })
+    await time.until(host.decide('trip', approve, { by: MIA }))
+    await time.until(turn.answer)
+    expect(paid).toEqual(['paid'])
+    await time.until(host.stop())
+  },
+)
+
+test('of two people whom a request of an agent below needs, the first sees it no longer, and the second decides', async () => {
+  const { time, host, paid } = createDesk({ people: ['mia', 'tom'], needed: 2 })
   const session = await time.until(host.session('trip', { principal: ANN }))
   const turn = session.send('Pay the invoice.')
   await time.pass(1000)
-  const [asked] = (await host.approvals({ decider: MIA })).approvals
-  expect(asked).toMatchObject({ session: 'trip', agent: 'desk', name: 'pay', path: [{ agent: 'clerk' }] })
-  expect((await host.sessions()).sessions).toMatchObject([{ activity: 'waiting', waitsFor: ['person', 'child'] }])
-  const approve = { approvalId: asked?.approvalId ?? '', decision: 'approve' } as const
-  await expect(time.until(session.decide(approve))).rejects.toMatchObject({ code: 'approval_refused' })
-  await time.until(host.decide('trip', approve, { by: MIA }))
+  for (const by of [MIA, TOM]) {
+    expect(paid).toEqual([])
+    const [asked] = (await host.approvals({ decider: by })).approvals
+    await time.until(host.decide('trip', { approvalId: asked?.approvalId ?? '', decision: 'approve' }, { by }))
+    expect((await host.approvals({ decider: by })).approvals).toEqual([])
+  }
   await time.until(turn.answer)
   expect(paid).toEqual(['paid'])
   await time.until(host.stop())

@@ -60,11 +60,12 @@ test('a recovery under way when its host begins to stop opens nothing more', asy
   await time.settle()
   disk.expireLeases()
   const gate = Promise.withResolvers<void>()
-  const read: Store['read'] = async function* (name, fromPos) {
+  const get: Store['entries']['get'] = async (name) => {
     if (name === SESSION) await gate.promise
-    yield* disk.read(name, fromPos)
+    return await disk.entries.get(name)
   }
-  const next = createTestWorld({ time, store: { ...disk, read }, steps: () => ({ text: 'slow', pieceMs: 60_000 }) })
+  const store = { ...disk, entries: { ...disk.entries, get } }
+  const next = createTestWorld({ time, store, steps: () => ({ text: 'slow', pieceMs: 60_000 }) })
   const running = (await time.until(next.host.session('running'))).send('go')
   const recovered = next.host.recover()
   await time.settle()
@@ -322,13 +323,11 @@ test('a repeated finding is reported once, and read again only after its log has
   await disk.restore('broken', [broken])
   disk.expireLeases()
   const reads: string[] = []
-  const store: Store = {
-    ...disk,
-    read: (name, fromPos) => {
-      reads.push(name)
-      return disk.read(name, fromPos)
-    },
+  const get: Store['entries']['get'] = (name) => {
+    reads.push(name)
+    return disk.entries.get(name)
   }
+  const store: Store = { ...disk, entries: { ...disk.entries, get } }
   const told: string[] = []
   const tell = (message: string, data?: object): void => void told.push(`${message} ${JSON.stringify(data)}`)
   const next = createTestWorld({ time, store, steps: [], host: { log: { info: tell, warn: tell } } })

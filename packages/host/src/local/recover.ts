@@ -2,7 +2,7 @@
 import type { Logger, StoredSession, Timers } from '@baton/core/internal'
 import { isBatonError } from '@baton/core/internal'
 import type { OpenedSession } from '@baton/runtime'
-import { createStoppedError, describeThrown, readOpening } from '@baton/runtime'
+import { createStoppedError, describeThrown, readIdentity } from '@baton/runtime'
 import type { LimitedStore } from './store-in-time.ts'
 
 /** Counts of `host.recover`: sessions of hosts that have died. */
@@ -142,10 +142,10 @@ export function createRecovery(init: RecoveryParts & { readonly timers: Timers }
 type Outcome = { readonly type: 'recovered' | 'gone' } | { readonly type: 'other-agent'; readonly agent: string }
 
 async function recover({ store, knows, open }: RecoveryParts, name: string): Promise<Outcome> {
-  const opening = await readOpening(store, name)
-  if (!opening) return { type: 'gone' }
-  if (!knows(opening.agent)) return { type: 'other-agent', agent: opening.agent }
-  const { leave } = await open(name, opening.principal)
+  const identity = await readIdentity(store, name)
+  if (!identity) return { type: 'gone' }
+  if (!knows(identity.agent)) return { type: 'other-agent', agent: identity.agent }
+  const { leave } = await open(name, identity.principal)
   leave() // it stays open by itself while work is outstanding
   return { type: 'recovered' }
 }

@@ -3,7 +3,8 @@
 import type { SessionEvent } from '@baton/core/internal'
 import { frontOf, SessionProjection } from '@baton/core/internal'
 import type { Store } from '@baton/core'
-import { BatonError } from '@baton/core'
+import { BatonError, defineAgent } from '@baton/core'
+import { createScriptedModel } from '@baton/core/testing'
 import { expect, test } from 'vitest'
 import type { TestWorldOptions } from './test-world.test-kit.ts'
 import {
@@ -12,7 +13,10 @@ import {
   collect,
   createBrokenClock,
   createManualTime,
+  createProcess,
+  createSharedStore,
   createTestWorld,
+  LEASE_MS,
   never,
   noUnhandledRejections,
   ownStore,
@@ -386,3 +390,27 @@ test.each(['that answers', 'that never answers'])(
     expect(time.pending()).toBe(0)
   },
 )
+
+test('a host recovers a session whose agent was changed to one that it has, and leaves one that was changed to another', async () => {
+  const { time, store } = createSharedStore()
+  const hanging = createScriptedModel({ steps: () => ({ text: '', hangs: 'until-aborted' }) })
+  const agents = ['one', 'two'].map((name) => defineAgent({ name, model: hanging }))
+  const dying = createProcess(time, store, { steps: [], host: { agents } })
+  for (const [id, before, after] of [
+    ['to-two', 'one', 'two'],
+    ['to-one', 'two', 'one'],
+  ] as const) {
+    await time.until(dying.host.session(id, { agent: before }))
+    const session = await time.until(dying.host.session(id, { agent: after }))
+    session.send('go').answer.catch(() => {})
+    await time.settle()
+  }
+  dying.die()
+  await time.pass(LEASE_MS)
+  const next = createProcess(time, store, { steps: () => ({ text: 'answer' }), name: 'two' })
+  expect(await time.until(next.host.recover())).toEqual({ recovered: 1, failed: 0 })
+  await time.pass(1000)
+  expect(next.model.requests).toHaveLength(1)
+  expect((await next.host.sessions({ activity: 'idle' })).sessions.map(({ id }) => id)).toEqual(['to-two'])
+  await time.until(next.host.stop())
+})

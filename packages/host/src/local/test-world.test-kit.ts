@@ -124,7 +124,7 @@ export function createTestWorld(init: TestWorldOptions): TestWorld {
   const host = createHost({
     environment: time.environment,
     store,
-    agent: defineAgent({ name: 'tested', ...agent, model: models ?? model }),
+    ...(!options?.agents && { agent: defineAgent({ name: 'tested', ...agent, model: models ?? model }) }),
     log: { info: () => {}, warn: (message) => void warnings.push(message) },
     ...options,
   })

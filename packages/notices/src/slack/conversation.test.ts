@@ -102,10 +102,11 @@ test('a request of a conversation asks in its thread, and the person who began i
   expect(paid).toHaveLength(1)
 })
 
-test('a long answer comes in several messages, and after a failure in the middle the rest follows', async () => {
+test('a long answer comes in several messages, and after a failure at each of them the rest follows', async () => {
   const text = Array.from({ length: 6000 }, (_, index) => `word${index}`).join(' ')
   const world = await open({ steps: () => ({ text }) })
   const { fake, deliveries } = world
+  fake.refuse('chat.postMessage', 'fatal_error', { times: 2 })
   const first = fake.say(CHANNEL, 'U0ANN', `<@${BOT_USER}> Write`)
   await deliveries.mention(first)
   await expect.poll(() => answers(world, first.ts).length).toBeGreaterThan(1)

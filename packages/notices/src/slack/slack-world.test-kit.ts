@@ -1,6 +1,7 @@
 // A host whose agent pays, with Slack as its inbox, for tests.
 import { createScriptedModel } from '@baton/core/testing'
 import type { ScriptedModelOptions } from '@baton/core/testing'
+import type { NoticeDestination } from '@baton/core/internal'
 import type { Store } from '@baton/host'
 import { createHost, createMemoryStore, createNodeEnvironment, defineAgent, tool } from '@baton/host'
 import type { FakeMessage, SlackFake } from '@baton/testing/fake-slack'
@@ -24,6 +25,8 @@ export interface SlackWorldOptions {
   readonly address?: string
   /** Fields of the tool `pay`. */
   readonly pay?: object
+  /** Sends each notice twice, as a host does that died before it had stored that it was taken. */
+  readonly repeats?: boolean
 }
 
 export const PAYING: ScriptedModelOptions['steps'] = [
@@ -88,7 +91,7 @@ export async function createSlackWorld(init: SlackWorldOptions = {}) {
         monotonicMs: () => platform.clock.monotonicMs?.() ?? performance.now(),
       },
     },
-    notify: [slack.notices],
+    notify: [init.repeats ? { ...slack.notices, send: sendTwice(slack.notices) } : slack.notices],
     ...(init.address !== undefined && { address: init.address }),
     log: { info: () => {}, warn: (message, data) => void warnings.push(`${message} ${JSON.stringify(data)}`) },
   })
@@ -96,6 +99,10 @@ export async function createSlackWorld(init: SlackWorldOptions = {}) {
   const deliveries = createDeliveries({ slack: fake, app: handler })
   const newest = (): FakeMessage | undefined => fake.messages.findLast(({ user }) => user === BOT_USER)
   return { fake, store, paid, warnings, clock, slack, host, handler, deliveries, newest }
+}
+
+function sendTwice({ send }: NoticeDestination): NoticeDestination['send'] {
+  return async (notice, context) => (await send(notice, context)) ?? (await send(notice, context))
 }
 
 /** The words of a message, with its blocks as text. */

@@ -175,6 +175,15 @@ test('a request that expires loses its buttons without a click, and its thread h
   expect(paid).toEqual([])
 })
 
+test('notices that are repeated post nothing twice: the request, its end, and that of the turn', async () => {
+  const { message, fake } = await ask({ limits: { approvalMs: 300 }, repeats: true })
+  const inThread = () => fake.messages.flatMap(({ threadTs, text }) => (threadTs === message.ts ? [text] : []))
+  await expect
+    .poll(inThread)
+    .toEqual(['The request expired: nobody decided it in time.', 'Done: the turn was answered.'])
+  expect(fake.messages.filter(({ threadTs }) => threadTs === undefined)).toHaveLength(1)
+})
+
 test('a request whose turn is interrupted loses its buttons without a click', async () => {
   const { message, session } = await ask()
   await session.interrupt()

@@ -86,6 +86,7 @@ test.each<[string, number, Record<string, string>, object | undefined]>([
   ['404', 404, {}, { message: 'it answered 404' }],
   ['410', 410, {}, { message: 'it answered 410', isGone: true }],
   ['429 with seconds', 429, { 'retry-after': '7' }, { message: 'it answered 429', retryAfterMs: 7000 }],
+  ['503 with seconds', 503, { 'retry-after': '7' }, { message: 'it answered 503', retryAfterMs: 7000 }],
   ['503 without a time', 503, {}, { message: 'it answered 503' }],
   ['500 with a time', 500, { 'retry-after': '7' }, { message: 'it answered 500' }],
 ])('%s counts as Standard Webhooks says', async (_, code, headers, failure) => {

@@ -34,7 +34,7 @@ export class DueLooks {
   isStopped = false
   #hasStarted = false
   #isShared = false
-  #looking: Promise<void> | undefined
+  #isLooking = false
   /** Another look is wanted as soon as the running one ends. */
   #isWanted = false
   /** Time of the next look by the wall clock. */
@@ -59,7 +59,7 @@ export class DueLooks {
   note(dueMs: number): void {
     if (this.isStopped) return
     if (!this.#hasStarted) this.start()
-    else if (this.#looking) this.#notedMs = Math.min(this.#notedMs, dueMs)
+    else if (this.#isLooking) this.#notedMs = Math.min(this.#notedMs, dueMs)
     else if (dueMs < this.#nextMs) this.#waitUntil(dueMs)
   }
 
@@ -79,11 +79,12 @@ export class DueLooks {
 
   #wake(): void {
     this.#isWanted = true
-    this.#looking ??= this.#lookWhileWanted().finally(() => (this.#looking = undefined))
+    if (!this.#isLooking) void this.#lookWhileWanted()
   }
 
   /** Never rejects. */
   async #lookWhileWanted(): Promise<void> {
+    this.#isLooking = true
     while (this.#isWanted && !this.isStopped) {
       this.#isWanted = false
       this.#notedMs = Infinity
@@ -99,5 +100,6 @@ export class DueLooks {
         this.#waitUntil(Infinity)
       }
     }
+    this.#isLooking = false
   }
 }

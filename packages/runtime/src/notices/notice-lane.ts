@@ -18,8 +18,7 @@ import type {
 import { BatonError } from '@baton/core/internal'
 import { within } from '../deadline.ts'
 import { describeThrown } from '../describe-thrown.ts'
-import { readOpening } from '../session/session-directory.ts'
-import { readEntry } from '../session/session-entry.ts'
+import { readIdentity, readOpening } from '../session/session-directory.ts'
 import type { Looked } from './due-looks.ts'
 import type { NoticeCursor } from './notice-rows.ts'
 import {
@@ -378,18 +377,14 @@ export class NoticeLane {
 
   async #makeNotice(session: string, { type, atMs, data }: RecordNotice, place: Place): Promise<Notice> {
     const { store, digest } = this.#init
-    const text = await store.entries.get(session)
-    const entry = text === undefined ? undefined : readEntry(text)
-    const opening = entry ? undefined : await readOpening(store, session)
-    const agent = entry?.info.agent ?? opening?.agent ?? ''
-    const principal = { id: entry?.info.principal.id ?? opening?.principal ?? '' }
+    const { agent = '', principal: id = '' } = (await readIdentity(store, session)) ?? {}
     const tool =
       type === 'approval.requested' ? (await this.#findRequest(session, data['approvalId']))?.name : undefined
     return {
       id: `notice_${digest(JSON.stringify([place.birth, session, place.pos, place.told, type]))}`,
       type,
       timestamp: new Date(atMs).toISOString(),
-      data: { session, agent, principal, pos: place.pos, ...data, ...(tool !== undefined && { tool }) },
+      data: { session, agent, principal: { id }, pos: place.pos, ...data, ...(tool !== undefined && { tool }) },
     }
   }
 

@@ -24,6 +24,8 @@ export interface NoticesOptions extends Omit<NoticeLaneOptions, 'destination' | 
 
 /** Milliseconds that attempts may take to end while the host stops. */
 const STOP_MS = 5000
+/** Milliseconds after which a failed write to the outbox is made again. */
+const WRITE_AGAIN_MS = 5000
 const DEAD_LIMIT = 50
 const DEAD_LIMIT_MAX = 200
 
@@ -31,8 +33,10 @@ export class Notices {
   readonly #lanes: ReadonlyMap<string, NoticeLane>
   readonly #init: NoticesOptions
   readonly #looks: DueLooks
-  /** Writes to the outbox in progress, by session. Each resolves to whether it succeeded. */
-  readonly #writing = new Map<string, Promise<boolean>>()
+  /** Writes to the outbox in progress, by session. */
+  readonly #writing = new Map<string, Promise<void>>()
+  /** Sessions with a write that failed, until it is made again. */
+  readonly #unnoted = new Set<string>()
 
   constructor(init: NoticesOptions) {
     this.#init = init
@@ -86,7 +90,9 @@ export class Notices {
 
   /** Resolves to whether the outbox knows of everything that the session has to tell. Never rejects. */
   settled(session: string): Promise<boolean> | undefined {
-    return this.#writing.get(session)
+    const writing = this.#writing.get(session)
+    if (!writing && !this.#unnoted.has(session)) return undefined
+    return Promise.resolve(writing).then(() => !this.#unnoted.has(session))
   }
 
   async stop(): Promise<void> {
@@ -94,23 +100,29 @@ export class Notices {
     await Promise.all([...this.#writing.values(), ...[...this.#lanes.values()].map((lane) => lane.stop(STOP_MS))])
   }
 
+  /** Makes a write that fails again, soon: a person may be waited for. */
   #write(session: string, work: Promise<void>): void {
-    const written = work.then(
-      () => true,
-      (cause: unknown) => {
-        this.#init.log.warn('the notices of a session could not be noted', { session, cause: describeThrown(cause) })
-        return false
-      },
-    )
-    const former = this.#writing.get(session) ?? Promise.resolve(true)
-    const all: Promise<boolean> = Promise.all([former, written]).then((done) => {
+    const { log, clock } = this.#init
+    const written = work.catch((cause: unknown) => {
+      log.warn('the notices of a session could not be noted', { session, cause: describeThrown(cause) })
+      this.#unnoted.add(session)
+      this.#looks.note(clock.nowMs() + WRITE_AGAIN_MS)
+    })
+    const all: Promise<void> = Promise.all([this.#writing.get(session), written]).then(() => {
       if (this.#writing.get(session) === all) this.#writing.delete(session)
-      return done.every(Boolean)
     })
     this.#writing.set(session, all)
   }
 
+  #noteAgain(): void {
+    for (const session of this.#unnoted) {
+      this.#unnoted.delete(session)
+      for (const lane of this.#lanes.values()) this.#write(session, lane.mark(session))
+    }
+  }
+
   async #look(): Promise<{ readonly nextMs: number; readonly isDone: boolean }> {
+    this.#noteAgain()
     const looked = await Promise.all([...this.#lanes.values()].map((lane) => lane.look()))
     return {
       nextMs: Math.min(...looked.map(({ nextMs }) => nextMs)),

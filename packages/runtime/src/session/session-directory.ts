@@ -313,6 +313,19 @@ export async function readOpening(
   return undefined
 }
 
+/**
+ * The session's owner and present agent: according to its entry in lists, or its first record. Undefined if it has none.
+ * @throws BatonError `log_damaged`, `store_failed`
+ */
+export async function readIdentity(
+  store: Pick<LogStore, 'read' | 'entries'>,
+  session: string,
+): Promise<{ readonly agent: string; readonly principal: string } | undefined> {
+  const text = await store.entries.get(session)
+  const { info } = (text === undefined ? undefined : readEntry(text)) ?? {}
+  return info ? { agent: info.agent, principal: info.principal.id } : await readOpening(store, session)
+}
+
 /** Sets an entry; a full map drops its oldest. */
 function setBounded<Value>(map: Map<string, Value>, key: string, value: Value): void {
   const [oldest] = map.keys()

@@ -37,3 +37,26 @@ test('a log that is not read to its end is said to be cut, and one that just fit
   expect(await play(3)).toEqual([3, false])
   expect(await play(4)).toEqual([3, true])
 })
+
+test('a call that began before the period, and ends in it, counts with its whole duration', async () => {
+  const record = (nowMs: number, fact: object): SessionRecord =>
+    ({ pos: nowMs, nowMs, facts: [fact] }) as unknown as SessionRecord // the fields that the report reads
+  const log = [
+    record(1000, { type: 'session-opened', agent: 'shop' }),
+    record(2000, { type: 'step-finished', calls: [{ callId: 'c', name: 'pay' }], usage: { inputTokens: 5 } }),
+    record(3000, { type: 'call-started', callId: 'c' }),
+    record(9000, { type: 'call-settled', callId: 'c', settlement: { type: 'ok' } }),
+  ]
+  const report = new CostReport({ fromMs: 5000, toMs: 10_000 })
+  await report.add(
+    { id: 's', principal: 'ann' },
+    (async function* () {
+      yield* await Promise.resolve(log)
+    })(),
+  )
+  const { tools, rows } = report.view()
+  expect(tools).toEqual([
+    { name: 'pay', agent: 'shop', calls: 1, failed: 0, ms: { median: 6000, p95: 6000, max: 6000 } },
+  ])
+  expect(rows).toEqual([])
+})

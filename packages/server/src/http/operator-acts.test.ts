@@ -184,3 +184,21 @@ test('a session that its process left is not continued by a look, only by an act
   expect((await ask('sessions/trip/interrupt', 'mia act', {})).status).toBe(200)
   expect(await facts('trip', 'host-restarted')).toHaveLength(before.length + 1)
 })
+
+test('a look at a request that is too long for lists shows all of it, and continues nothing', async () => {
+  const store = createMemoryStore()
+  const key = 'x'.repeat(300_000)
+  const model = createScriptedModel({ steps: () => ({ calls: [{ name: 'pay', arguments: { amount: 90, key } }] }) })
+  const agent = { ...createShop().agent, models: [model] }
+  const first = startOperators({ store, agent })
+  const approvalId = await first.say('trip')
+  await first.stop()
+  const { read, facts } = start({ store, agent })
+  const before = await facts('trip', 'host-restarted')
+  const { approvals } = await read<{ approvals: readonly object[] }>('approvals?all=true', 'mia see,decide')
+  expect(approvals).toMatchObject([{ approvalId, input: {}, cut: true }])
+  const whole = await read<object>(`approvals/trip/${approvalId}`, 'mia see,decide')
+  expect(whole).toMatchObject({ input: { amount: 90, key } })
+  expect(whole).not.toHaveProperty('cut')
+  expect(await facts('trip', 'host-restarted')).toEqual(before)
+})

@@ -1,5 +1,6 @@
 // Access of strangers, owners, and operators with one power each, at every address.
 import { defineAgent } from '@baton/core'
+import type { SessionPage } from '@baton/core/internal'
 import { createScriptedModel } from '@baton/core/testing'
 import { afterEach, expect, test } from 'vitest'
 import { createHandler } from './handler.ts'
@@ -104,6 +105,20 @@ test('lists show all sessions to who may see them, also by a text, an owner and 
   expect(await list('all=true&search=shop&limit=1')).toEqual(['holiday', 'trip'])
   expect(await list('')).toEqual([])
   expect(await list('all=true', 'mia decide')).toEqual([])
+})
+
+test('a search in pages finds each session once, however few a page may have', async () => {
+  const { host, ask } = start()
+  const names = Array.from({ length: 45 }, (_, index) => `trip-${index}`)
+  for (const name of names) await (await host.session(name, { principal: { id: 'ann' } })).close()
+  const found: string[] = []
+  for (let cursor: string | undefined = ''; cursor !== undefined;) {
+    const words = new URLSearchParams({ all: 'true', search: 'trip', limit: '3', ...(cursor !== '' && { cursor }) })
+    const page = (await (await ask(`sessions?${words.toString()}`, 'mia see')).json()) as SessionPage
+    found.push(...page.sessions.map(({ id }) => id))
+    cursor = page.cursor
+  }
+  expect(found.toSorted()).toEqual(names.toSorted())
 })
 
 test('the list is live: an operator hears of sessions of all owners', async () => {

@@ -322,3 +322,15 @@ test.each<[string, unknown, RegExp]>([
   )
   expect(create).not.toThrow(SECRET.slice('whsec_'.length))
 })
+
+test.each(['Käse 7', 'a/b', '100%'])('the owner of the session "%s" is looked for by this name', async (name) => {
+  const asked: string[] = []
+  const principal = (session: string) => {
+    asked.push(session)
+    return { id: 'ann' }
+  }
+  const { signed, host } = start({ webhooks: { shop: { secret: SECRET, principal } } })
+  await (await host.session(name, { principal: { id: 'ann' } })).close()
+  expect(await signed(PAID, {}, encodeURIComponent(name))).toMatchObject({ status: 202, id: 'shop:msg_1' })
+  expect(asked).toEqual([name])
+})

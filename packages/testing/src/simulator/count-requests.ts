@@ -23,7 +23,7 @@ export function countRequests(store: Store, count: (change: number) => void): St
         await reader.return?.()
       }
     }
-  const { snapshots, blobs, rest, resume } = store
+  const { snapshots, blobs, entries, outbox, rest, resume } = store
   return {
     ...store,
     acquire: counted(store.acquire),
@@ -38,6 +38,13 @@ export function countRequests(store: Store, count: (change: number) => void): St
     restore: counted(store.restore),
     remove: counted(store.remove),
     snapshots: { put: counted(snapshots.put), latest: counted(snapshots.latest) },
+    entries: {
+      find: counted(entries.find),
+      get: counted(entries.get),
+      put: counted(entries.put),
+      outdated: iterated(entries.outdated),
+    },
+    outbox: { get: counted(outbox.get), swap: counted(outbox.swap), find: counted(outbox.find) },
     blobs: { put: counted(blobs.put), get: counted(blobs.get), names: counted(blobs.names) },
   }
 }
