@@ -10,7 +10,7 @@ test('every situation of trees and tasks names tests that exist', () => {
   const rows = readFileSync(join(REPOSITORY, PAGE), 'utf8').match(/^\| \d+ \|.*$/gm) ?? []
   expect(rows).toHaveLength(70)
   const missing = rows.flatMap((row) =>
-    [...row.matchAll(/`([^`]+\.test\.ts)`(?:: ([^;|]+))?/g)].flatMap(([, file = '', name = '']) =>
+    [...row.matchAll(/`([^`]+\.ts)`(?:: ([^;|]+))?/g)].flatMap(([, file = '', name = '']) =>
       readFileSync(join(REPOSITORY, file), 'utf8').includes(name.trim()) ? [] : [`${file}: ${name.trim()}`],
     ),
   )

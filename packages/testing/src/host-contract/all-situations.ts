@@ -27,6 +27,7 @@ import { TIME_SITUATIONS } from './time-situations.ts'
 import { TOOL_SESSION_SITUATIONS } from './tool-sessions-situations.ts'
 import { TOOL_SITUATIONS } from './tools-situations.ts'
 import { TRUST_SITUATIONS } from './trust-situations.ts'
+import { VOICE_TASK_SITUATIONS } from './voice-tasks-situations.ts'
 import { WORLD_SITUATIONS } from './worlds-situations.ts'
 import { CLIENT_RESULT_SITUATIONS } from './client-results-situations.ts'
 import { PAIR_SITUATIONS } from './pair-situations.ts'
@@ -60,6 +61,7 @@ export const SITUATIONS = {
   ...WORLD_SITUATIONS,
   ...TASK_SITUATIONS,
   ...BACKGROUND_AGENT_SITUATIONS,
+  ...VOICE_TASK_SITUATIONS,
   ...TIME_SITUATIONS,
   ...REMINDER_SITUATIONS,
   ...PAIR_SITUATIONS,
