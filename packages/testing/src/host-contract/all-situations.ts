@@ -4,6 +4,7 @@ import { ANSWER_CHECK_SITUATIONS } from './answer-check-situations.ts'
 import { APPROVAL_SITUATIONS } from './approvals-situations.ts'
 import { ARGUMENT_SITUATIONS } from './arguments-situations.ts'
 import { BACKGROUND_AGENT_SITUATIONS } from './background-agents-situations.ts'
+import { CHILDREN_SITUATIONS } from './children-situations.ts'
 import { CLIENT_SITUATIONS } from './clients-situations.ts'
 import { CONTROL_SITUATIONS } from './control-situations.ts'
 import { ENDING_SITUATIONS } from './ending-situations.ts'
@@ -60,6 +61,7 @@ export const SITUATIONS = {
   ...READER_SITUATIONS,
   ...WORLD_SITUATIONS,
   ...TASK_SITUATIONS,
+  ...CHILDREN_SITUATIONS,
   ...BACKGROUND_AGENT_SITUATIONS,
   ...VOICE_TASK_SITUATIONS,
   ...TIME_SITUATIONS,

@@ -1,4 +1,4 @@
-// Tasks of sessions in which somebody speaks: behind apps of version 1, which do one thing after another, and in a room.
+// Tasks that end while people speak: behind apps of version 1, which do one thing after another, and in a room.
 import { tool } from '@baton/core/internal'
 import type { ModelRequest } from '@baton/core/internal'
 import type { ScriptedStep } from '@baton/core/testing'
