@@ -278,15 +278,21 @@ const OTHER_SITUATIONS: Situations = {
     expect((await time.until(turn.answer)).text).toContain('page 1')
     expect(printed).toHaveLength(1)
   },
-  'twelve delegations of one answer: each answer is the result of its own call': async (stage) => {
-    const all = Array.from({ length: 12 }, (_, at) => ({ name: 'helper', arguments: { task: `Task ${at}.` } }))
+  'delegations of one answer beyond limits.children wait, and each answer is the result of its own call': async (
+    stage,
+  ) => {
+    const all = Array.from({ length: 4 }, (_, at) => ({ name: 'helper', arguments: { task: `Task ${at}.` } }))
     const steps = ({ messages }: ModelRequest): ScriptedStep => ({
       text: `It was ${/Task \d+/.exec(JSON.stringify(messages.at(-1)))?.[0]}.`,
     })
-    const { world, time, session } = await openTree(stage, { steps }, { steps: once({ calls: all }) })
+    const { world, time, session } = await openTree(
+      stage,
+      { steps },
+      { steps: once({ calls: all }), limits: { children: 1 } },
+    )
     await time.until(session.send('go').answer)
     expect(resultsTold(world.model).map(({ text }) => text)).toEqual(all.map((_, at) => `It was Task ${at}.`))
-    expect(await world.facts('child-closed')).toHaveLength(12)
+    expect(await world.facts('child-closed')).toHaveLength(4)
   },
   'a large picture of a tool below is in the log of its agent alone': async (stage) => {
     const data = Buffer.alloc(60_000, 7).toString('base64')
