@@ -227,25 +227,6 @@ const ENDED_SITUATIONS: Situations = {
     })
     expect((await time.until(session.send('go').answer)).text).toMatch(/the agent \\?"helper\\?" failed/)
   },
-  'tokens of one of three agents below pass the limit of their caller: all of them end, and the turn fails': async (
-    stage,
-  ) => {
-    const three = Array.from({ length: 3 }, (_, at) => ({ name: 'helper', arguments: { task: `Task ${at}.` } }))
-    const usage = { inputTokens: 900, outputTokens: 900 }
-    const steps = ({ messages }: ModelRequest): ScriptedStep =>
-      JSON.stringify(messages).includes('Task 0')
-        ? { text: 'Helped.', usage }
-        : { text: 'late', hangs: 'until-aborted' }
-    const { world, time, session } = await openTree(
-      stage,
-      { steps },
-      { steps: once({ calls: three }), limits: { turnTokens: 1500 } },
-    )
-    await expect(time.until(session.send('go').answer)).rejects.toMatchObject({ code: 'turn_tokens_exceeded' })
-    await time.pass(20_000)
-    expect((await world.facts('child-ending')).map(({ reason }) => reason)).toEqual(['limit', 'limit'])
-    expect(await world.facts('child-closed')).toHaveLength(3)
-  },
   'a failing model below is an error of the call alone, with its reason': async (stage) => {
     const error = new BatonError({ code: 'model_content_refused', message: 'not about bridges' })
     const { world, time, session } = await openTree(stage, { steps: () => ({ error }) })
