@@ -1,5 +1,6 @@
 // Compares a turn that asks eight other agents at once (`delegate`) with eight sessions that do the same work, with and
-// without a caller's turn of eight ordinary tools. Each agent below calls one tool and answers.
+// without a caller's turn of eight ordinary tools; and that turn with the same one of an agent that could ask others. Each agent
+// below calls one tool and answers.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -40,14 +41,24 @@ const ASKING = defineAgent({
   window: { exchanges: 1, summarise: false },
 })
 const LOOKING = createAgent('looking', createCaller('look', AT_ONCE), [look])
+const ABLE = defineAgent({
+  name: 'able',
+  model: createCaller('look', AT_ONCE),
+  tools: [look, ask],
+  window: { exchanges: 1, summarise: false },
+})
+
+/** Name of the row that a row is compared with. */
+const BASE = { sessions: 'eight sessions', tools: 'a turn with eight tools' } as const
 
 interface Way {
   readonly name: string
+  readonly base: keyof typeof BASE
   turn(): Promise<void>
 }
 
 function createWays(store: Store): { readonly ways: readonly Way[]; readonly stop: () => Promise<void> } {
-  const host = createHost({ store, agents: [ASKING, WORKER, LOOKING], lingerMs: 0 })
+  const host = createHost({ store, agents: [ASKING, WORKER, LOOKING, ABLE], lingerMs: 0 })
   // Like a child, a session is new for each task, and closed after it.
   const work = async (): Promise<void> => {
     const session = await host.session(undefined, { agent: WORKER })
@@ -62,16 +73,19 @@ function createWays(store: Store): { readonly ways: readonly Way[]; readonly sto
     await (await opened).send('Go.').answer
   }
   const ways = [
-    { name: 'eight sessions', turn: sessions },
+    { name: BASE.sessions, base: 'sessions', turn: sessions },
     {
       name: 'eight sessions, and a turn with eight tools',
+      base: 'sessions',
       turn: async () => {
         await sessions()
         await turnOf(LOOKING as Agent)
       },
     },
-    { name: 'a turn with eight children', turn: () => turnOf(ASKING as Agent) },
-  ]
+    { name: 'a turn with eight children', base: 'sessions', turn: () => turnOf(ASKING as Agent) },
+    { name: BASE.tools, base: 'tools', turn: () => turnOf(LOOKING as Agent) },
+    { name: 'the same, of an agent that could ask another', base: 'tools', turn: () => turnOf(ABLE as Agent) },
+  ] as const
   return { ways, stop: host.stop }
 }
 
@@ -97,7 +111,11 @@ export async function measureChildren(_origin: string, rounds: number): Promise<
           values.get(`${name}, ${where}`)?.push((user + system) / 1000 / TURNS)
         }
       await stop()
-      all.push(...compared(values, `eight sessions, ${where}`))
+      for (const base of ['sessions', 'tools'] as const) {
+        const names = new Set(ways.filter((way) => way.base === base).map(({ name }) => `${name}, ${where}`))
+        const chosen = new Map([...values].filter(([name]) => names.has(name)))
+        all.push(...compared(chosen, `${BASE[base]}, ${where}`))
+      }
     }
     return all
   } finally {

@@ -124,6 +124,28 @@ describe.skipIf(!server)('agents that call agents over Temporal', () => {
     })
   })
 
+  test('a copy made while a child waits does not drive it', async () => {
+    const { pay, paid } = createPay()
+    const helper = agentOf('helper', afterwards(calls('pay'), 'It is paid.'), { tools: [pay] })
+    const steps: Steps = ({ messages }) => {
+      if (messages.at(-1)?.role === 'tool') return { text: 'Done.' }
+      return JSON.stringify(messages.at(-1)).includes('Hello.') ? { text: 'Good day.' } : asks('helper')
+    }
+    await withWorld(callerOf(helper, { steps }), async (world) => {
+      const session = await world.host.session(randomUUID())
+      await session.send('Hello.').answer
+      const turn = session.send('Pay.')
+      const { approvalId } = await firstApproval(session)
+      const copy = await world.host.session(await session.fork())
+      expect((await copy.info()).activity).toBe('idle')
+      expect((await copy.messages()).messages).toHaveLength(2)
+      expect(await listChildren(world, copy.id)).toEqual([])
+      await session.decide({ approvalId, decision: 'approve' })
+      expect((await turn.answer).text).toBe('Done.')
+      expect(paid).toHaveLength(1)
+    })
+  })
+
   test('an approval two levels below is decided at the root, and the tool runs once', async () => {
     const { pay, paid } = createPay()
     const payer = agentOf('payer', afterwards(calls('pay'), 'It is paid.'), { tools: [pay] })

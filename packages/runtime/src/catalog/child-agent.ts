@@ -16,11 +16,13 @@ export function createChildAgent(caller: Agent, callId: string, rules: DelegateR
   const { inherits } = rules
   const own = findDelegate(rules)
   const above = inherits.policies ? caller.approvalPolicy : undefined
-  const permissions = [...(own.permissions ?? []), ...(inherits.permissions ? (caller.permissions ?? []) : [])]
+  const inherited = inherits.permissions ? (caller.permissions ?? []) : []
+  // The agent itself: what the catalog knows of it is kept, and a child opens like any session.
+  if (!above && inherited.length === 0) return own
   return {
     ...own,
     ...(above && { approvalPolicy: joinPolicies(own.approvalPolicy, above, { callId, agent: own.name }) }),
-    ...(permissions.length > 0 && { permissions }),
+    ...(inherited.length > 0 && { permissions: [...(own.permissions ?? []), ...inherited] }),
   }
 }
 

@@ -249,11 +249,10 @@ function waitMs(tries: number): number {
   return Math.min(RETRY_MS_MAX, RETRY_MS * 2 ** Math.min(tries, 16))
 }
 
-/** Whether a report says more than counts. */
+/** Whether a report says more than counts, and that the child has begun. */
 function isUrgent(told: ChildReport, entry: Child, parent: State): boolean {
   const { requests, closed, ended, end, acted, waits, untrusted } = told
   return (
-    entry.phase === 'opening' ||
     end !== undefined ||
     requests.length + ended.length + findClosed(parent, entry.callId, closed).length > 0 ||
     acted !== entry.acted ||

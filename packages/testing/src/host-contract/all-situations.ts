@@ -4,6 +4,7 @@ import { ANSWER_CHECK_SITUATIONS } from './answer-check-situations.ts'
 import { APPROVAL_SITUATIONS } from './approvals-situations.ts'
 import { ARGUMENT_SITUATIONS } from './arguments-situations.ts'
 import { BACKGROUND_AGENT_SITUATIONS } from './background-agents-situations.ts'
+import { CHILDREN_SITUATIONS } from './children-situations.ts'
 import { CLIENT_SITUATIONS } from './clients-situations.ts'
 import { CONTROL_SITUATIONS } from './control-situations.ts'
 import { ENDING_SITUATIONS } from './ending-situations.ts'
@@ -27,6 +28,7 @@ import { TIME_SITUATIONS } from './time-situations.ts'
 import { TOOL_SESSION_SITUATIONS } from './tool-sessions-situations.ts'
 import { TOOL_SITUATIONS } from './tools-situations.ts'
 import { TRUST_SITUATIONS } from './trust-situations.ts'
+import { VOICE_TASK_SITUATIONS } from './voice-tasks-situations.ts'
 import { WORLD_SITUATIONS } from './worlds-situations.ts'
 import { CLIENT_RESULT_SITUATIONS } from './client-results-situations.ts'
 import { PAIR_SITUATIONS } from './pair-situations.ts'
@@ -59,7 +61,9 @@ export const SITUATIONS = {
   ...READER_SITUATIONS,
   ...WORLD_SITUATIONS,
   ...TASK_SITUATIONS,
+  ...CHILDREN_SITUATIONS,
   ...BACKGROUND_AGENT_SITUATIONS,
+  ...VOICE_TASK_SITUATIONS,
   ...TIME_SITUATIONS,
   ...REMINDER_SITUATIONS,
   ...PAIR_SITUATIONS,

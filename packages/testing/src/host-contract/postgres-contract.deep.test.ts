@@ -5,11 +5,13 @@ import { chooseRotating, describeRotation } from '../components/depth.ts'
 import { findPostgres, startPostgres } from '../components/postgres.ts'
 import { SITUATIONS } from './all-situations.ts'
 import { BACKGROUND_AGENT_SITUATIONS } from './background-agents-situations.ts'
+import { CHILDREN_SITUATIONS } from './children-situations.ts'
 import { createMemoryKind, createSharedKind } from './local-kind.ts'
 import { RESTART_SITUATIONS } from './restart-situations.ts'
 import type { HostCase } from './situation.ts'
 import { listHostCases } from './situation.ts'
 import { RESTARTED_TASK_SITUATIONS, TASK_SITUATIONS } from './tasks-situations.ts'
+import { VOICE_TASK_SITUATIONS } from './voice-tasks-situations.ts'
 
 const programs = findPostgres('the host contract over PostgreSQL', (message) => console.warn(message))
 const server = programs === undefined ? undefined : await startPostgres(programs)
@@ -17,7 +19,12 @@ let played = 0
 
 /** Those of tasks and of other agents each time, and a share of all others. */
 function chooseCases(cases: readonly HostCase[]): readonly HostCase[] {
-  const always = { ...TASK_SITUATIONS, ...BACKGROUND_AGENT_SITUATIONS }
+  const always = {
+    ...TASK_SITUATIONS,
+    ...VOICE_TASK_SITUATIONS,
+    ...CHILDREN_SITUATIONS,
+    ...BACKGROUND_AGENT_SITUATIONS,
+  }
   const others = chooseRotating(cases.filter(({ name }) => !(name in always)))
   return [...cases.filter(({ name }) => name in always), ...others]
 }

@@ -9,7 +9,7 @@ import type { Situations, Stage } from './situation.ts'
 
 export const callStep = (name: string, args: object = {}): ScriptedStep => ({ calls: [{ name, arguments: args }] })
 
-function readLast({ messages }: ModelRequest): string {
+export function readLast({ messages }: ModelRequest): string {
   const last = messages.at(-1)
   return JSON.stringify(last?.role === 'tool' ? last.parts.map(({ content }) => content) : last?.parts)
 }

@@ -37,6 +37,9 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
     'an interrupt while a once tool runs',
     ...Object.keys(PAIR_SITUATIONS),
   ],
+  'the service skips no time of a session while a workflow that it has started runs': [
+    'a delegated call whose time passes while its agent waits for a person keeps its time',
+  ],
   'it reads the log at once, which follows the answer of a workflow a moment later': [
     'a client that is attached while its session is closed does not stay',
   ],

@@ -15,6 +15,8 @@ export interface V1AppOptions {
   readonly forgets?: boolean
   /** A WebSocket by default. Tests pass in-memory connections. */
   readonly openSocket?: (url: string) => V1Socket
+  /** Makes the ids of its frames; random ones by default. They never repeat: a session takes each transcript once. */
+  readonly newId?: () => string
 }
 
 export interface V1Frame {
@@ -145,9 +147,8 @@ function answer(state: AppState, result: object): void {
 }
 
 function send(state: AppState, type: string, payload: object): void {
-  const { session } = state.init
-  // Ids never repeat: a session outlives its apps, and accepts each transcript once.
-  const id = crypto.randomUUID()
+  const { session, newId = () => crypto.randomUUID() } = state.init
+  const id = newId()
   const timestamp = new Date().toISOString()
   state.socket?.send(JSON.stringify({ id, type, sessionId: session, timestamp, payload }))
 }
