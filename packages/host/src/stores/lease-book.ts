@@ -99,6 +99,12 @@ export class LeaseBook {
     if (holder && holder.owner !== owner) throw createHeldError(session, holder)
   }
 
+  /** The end of the session's lease, which may be over; 0 if it was released or rests. */
+  endOf(session: string): number {
+    const lease = this.#leases.get(session)
+    return lease && !lease.isResting ? lease.untilMs : 0
+  }
+
   leaseOf(session: string): Lease | undefined {
     return this.#leases.get(session)
   }

@@ -253,7 +253,7 @@ function acquireUnder(logs: Logs, leases: LeaseBook, { session, under }: Child):
   logs.check(session, under.root)
   const log = logs.own(session, under.root)
   leases.end(session, leases.leaseOf(session)) // of a session of this name that had no record
-  const leaseUntilMs = leases.leaseOf(under.root)?.untilMs ?? 0
+  const leaseUntilMs = leases.endOf(under.root)
   return { type: 'acquired', epoch: log.epoch, pos: log.records.length - 1, leaseUntilMs }
 }
 

@@ -25,10 +25,11 @@ export function openOutbox(connections: PostgresConnections): OutboxStore {
     swap: async (session, name, was, row) => {
       checkText('a session’s id', session)
       const isNew = was === undefined
-      if (isNew && !row) return true
       const given = row ? [row.list, row.atMs, row.body] : []
       const sql = !row
-        ? `DELETE FROM ${schema}.outbox WHERE session = ${own} AND name = $2 AND body = $3 RETURNING 1`
+        ? isNew
+          ? `SELECT 1 FROM ${own} AS s WHERE NOT EXISTS (SELECT 1 FROM ${schema}.outbox WHERE session = s.key AND name = $2)`
+          : `DELETE FROM ${schema}.outbox WHERE session = ${own} AND name = $2 AND body = $3 RETURNING 1`
         : isNew
           ? `INSERT INTO ${schema}.outbox (session, name, list, at_ms, body)
              SELECT key, $2, $3, $4, $5 FROM ${own} AS s ON CONFLICT DO NOTHING RETURNING 1`

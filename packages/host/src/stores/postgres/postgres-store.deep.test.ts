@@ -48,6 +48,7 @@ describe.skipIf(programs === undefined)('a PostgreSQL store', () => {
       acquire: (...given) => steer().then(() => store.acquire(...given)),
       renew: (owner) => steer().then(() => store.renew(owner)),
       resume: (resting) => steer().then(async () => (await store.resume?.(resting)) ?? false),
+      put: (...given) => steer().then(() => store.put(...given)),
       remove: (...given) => steer().then(() => store.remove(...given)),
       list: async function* (options) {
         await steer()

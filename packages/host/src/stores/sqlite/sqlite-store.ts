@@ -309,7 +309,7 @@ function openOwnership({ write, check }: StoreThread, leases: LeaseBook): Owners
         const child = await write<AcquiredUnder>({ type: 'acquire-under', session, under })
         if (!child) return { type: 'not-the-root' }
         leases.end(session, former)
-        return { type: 'acquired', ...child, leaseUntilMs: leases.leaseOf(under.root)?.untilMs ?? 0 }
+        return { type: 'acquired', ...child, leaseUntilMs: leases.endOf(under.root) }
       }
       const lease = leases.give(session, owner, address)
       if (lease.type === 'held') return lease
