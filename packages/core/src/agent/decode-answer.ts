@@ -3,6 +3,7 @@
 import type { JsonValue } from '../json.ts'
 import type { ProviderState, SourcePart, Usage } from '../messages.ts'
 import { FinishReason, USAGE_COUNTS } from '../messages.ts'
+import { wellFormed } from '../machine/render.ts'
 import type { Limits } from '../machine/spec.ts'
 import { DEFAULT_LIMITS } from '../machine/spec.ts'
 import type { ModelAnswer, ModelPart } from './model.ts'
@@ -87,8 +88,8 @@ export function decodeModelAnswer(
       parts: copies,
       finish: finish as FinishReason, // checked above
       usage,
-      model: model.slice(0, MODEL_CHARS).toWellFormed(),
-      ...(typeof requestId === 'string' && { requestId: requestId.slice(0, REQUEST_ID_CHARS).toWellFormed() }),
+      model: wellFormed(model.slice(0, MODEL_CHARS)),
+      ...(typeof requestId === 'string' && { requestId: wellFormed(requestId.slice(0, REQUEST_ID_CHARS)) }),
     }
     return { ok: true, value }
   } catch {
@@ -109,7 +110,7 @@ function readPart(part: unknown, where: string, refuse: Refuse): ModelPart {
     case 'text':
     case 'reasoning':
       if (typeof text !== 'string') return refuse(`${where}.text`, `must be text, not ${describeValue(text)}`)
-      return { type, text: text.toWellFormed(), ...(state && { state }) }
+      return { type, text: wellFormed(text), ...(state && { state }) }
     case 'call': {
       if (typeof name !== 'string') return refuse(`${where}.name`, `must be text, not ${describeValue(name)}`)
       if (typeof json !== 'string') return refuse(`${where}.arguments`, `must be JSON text, not ${describeValue(json)}`)
@@ -118,11 +119,11 @@ function readPart(part: unknown, where: string, refuse: Refuse): ModelPart {
       const repairs = done === undefined ? undefined : readRepairs(done, `${where}.repairs`, refuse)
       return {
         type,
-        name: name.toWellFormed(),
-        arguments: json.toWellFormed(),
+        name: wellFormed(name),
+        arguments: wellFormed(json),
         ...(state && { state }),
         ...(repairs && { repairs }),
-        ...(unreadable !== undefined && { unreadable: unreadable.slice(0, UNREADABLE_CHARS).toWellFormed() }),
+        ...(unreadable !== undefined && { unreadable: wellFormed(unreadable.slice(0, UNREADABLE_CHARS)) }),
       }
     }
     case 'source':
@@ -144,7 +145,7 @@ function readRepairs(given: unknown, where: string, refuse: Refuse): readonly st
   for (let index = 0; index < Math.min(REPAIRS_MAX, Number(itemOf(given, 'length'))); index++) {
     const word = itemOf(given, index)
     if (typeof word !== 'string') return refuse(`${where}[${index}]`, `must be text, not ${describeValue(word)}`)
-    words.push(word.slice(0, 64).toWellFormed())
+    words.push(wellFormed(word.slice(0, 64)))
   }
   return words
 }
@@ -158,7 +159,7 @@ function readSource(part: object, where: string, refuse: Refuse): SourcePart {
   const readText = (name: keyof typeof SOURCE_CHARS): string | undefined => {
     const text = fields[name]
     if (text === undefined) return undefined
-    if (typeof text === 'string') return text.slice(0, SOURCE_CHARS[name] + (name === 'url' ? 1 : 0)).toWellFormed()
+    if (typeof text === 'string') return wellFormed(text.slice(0, SOURCE_CHARS[name] + (name === 'url' ? 1 : 0)))
     return refuse(`${where}.${name}`, `must be text, not ${describeValue(text)}`)
   }
   const [id, url, title] = [readText('id'), readText('url'), readText('title')]
@@ -190,7 +191,7 @@ function readState(state: unknown, where: string, refuse: Refuse): ProviderState
 const readData: Read<JsonValue> = (reader, value) => {
   if (typeof value === 'string') {
     reader.countChars(value.length)
-    return value.toWellFormed()
+    return wellFormed(value)
   }
   if (Array.isArray(value))
     return reader.openList(value, 'an array').map((item, index) => reader.at(index, item, readData))
@@ -199,7 +200,7 @@ const readData: Read<JsonValue> = (reader, value) => {
   for (const [name, field] of reader.openObject(value)) {
     // Assigned to an object later, it would become its prototype.
     if (name === '__proto__') return reader.refuse('may not have a field "__proto__"')
-    copy[name.toWellFormed()] = reader.at(name, field, readData)
+    copy[wellFormed(name)] = reader.at(name, field, readData)
   }
   return copy
 }

@@ -24,8 +24,8 @@ const FORMS = {
  * anything else with `invalid_event`, and a value over `VALUE_LIMITS` with `input_too_large`; it never throws.
  */
 export function decodeUserInput(value: unknown): Decoded<readonly ContentPart[]> {
-  // Fast path for nearly every input; the slow one says what is wrong.
-  if (typeof value === 'string' && value.length <= VALUE_LIMITS.chars && value.isWellFormed())
+  // Fast path for nearly every input. Text with surrogates takes the slow path, which checks each pair.
+  if (typeof value === 'string' && value.length <= VALUE_LIMITS.chars && !s.SURROGATE.test(value))
     return { ok: true, value: [{ type: 'text', text: value }] }
   return decodeWith('the input', value, readUserInput)
 }

@@ -12,6 +12,7 @@ import { emit } from './draft.ts'
 import { canAsk } from './state.ts'
 import { mayShrink, requestTokens, shrink } from './window.ts'
 import type { AnswerCheck, CallCheck, InputOf } from './input.ts'
+import { wellFormed } from './render.ts'
 import { hasMedia, leaveOutOldest, leaveOutRefused } from './left-out.ts'
 import type { RetrySpec, Spec, ToolSpec } from './spec.ts'
 import { RULES } from './spec.ts'
@@ -126,7 +127,7 @@ function storedParts(input: InputOf<'model-finished'>, proposed: readonly Propos
   let next = 0
   for (const part of input.parts)
     if (part.type === 'text') {
-      if (part.text !== '') stored.push({ ...part, text: part.text.toWellFormed() })
+      if (part.text !== '') stored.push({ ...part, text: wellFormed(part.text) })
     } else if (part.type === 'source') stored.push(cleanSource(part))
     else if (part.type === 'call') {
       const call = proposed[next]
@@ -143,10 +144,10 @@ function storedParts(input: InputOf<'model-finished'>, proposed: readonly Propos
 function cleanSource({ url, title, mediaType, quote, ...part }: SourcePart): SourcePart {
   return {
     ...part,
-    ...(url !== undefined && { url: url.toWellFormed() }),
-    ...(title !== undefined && { title: title.toWellFormed() }),
-    ...(mediaType !== undefined && { mediaType: mediaType.toWellFormed() }),
-    ...(quote !== undefined && { quote: quote.toWellFormed() }),
+    ...(url !== undefined && { url: wellFormed(url) }),
+    ...(title !== undefined && { title: wellFormed(title) }),
+    ...(mediaType !== undefined && { mediaType: wellFormed(mediaType) }),
+    ...(quote !== undefined && { quote: wellFormed(quote) }),
   }
 }
 

@@ -1,7 +1,7 @@
 // How inputs and settlements read to a model, word for word.
 import { expect, test } from 'vitest'
 import type { InputBody, Settlement } from './fact.ts'
-import { renderInputs, renderSettlement } from './render.ts'
+import { renderInputs, renderSettlement, wellFormed } from './render.ts'
 
 function read(...bodies: readonly InputBody[]): readonly string[] {
   return renderInputs(bodies).map((part) => (part.type === 'text' ? part.text : `[${part.type}]`))
@@ -51,7 +51,8 @@ test('blank texts are left out, images stay', () => {
 })
 
 test('halves of surrogate pairs are replaced, pairs stay', () => {
-  expect(read(user('a😀\ud83d b\ude00'), said('y\ude00'))).toEqual(['a😀\ufffd b\ufffd', '[Transcript] ann: y\ufffd'])
+  expect(wellFormed('a😀\ud83d b\ude00')).toBe('a😀\ufffd b\ufffd')
+  expect(read(user('x\ud83d'), said('y\ude00'))).toEqual(['x\ufffd', '[Transcript] ann: y\ufffd'])
 })
 
 test.each<[Settlement, string]>([

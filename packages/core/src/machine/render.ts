@@ -103,8 +103,16 @@ export function renderSettlement(settlement: Settlement): readonly StoredPart[] 
 }
 
 export function text(value: string): TextPart {
-  return { type: 'text', text: value.toWellFormed() }
+  return { type: 'text', text: wellFormed(value) }
 }
+
+/** Replaces halves of surrogate pairs, left by tools that cut text by length; every provider refuses them. */
+export function wellFormed(value: string): string {
+  // Most strings have one byte per character: the test rejects them at once, and `replace` would not.
+  return HALF.test(value) ? value.replace(/\p{Surrogate}/gu, '\ufffd') : value
+}
+
+const HALF = /[\ud800-\udfff]/
 
 /**
  * Returns the part itself if it is well-formed. Provider state vouches for the original text, so it is dropped with a
@@ -113,12 +121,12 @@ export function text(value: string): TextPart {
 export function makeWhole<Part extends StoredPart | AssistantPart>(part: Part): Part {
   if (part.type !== 'text' && part.type !== 'reasoning' && part.type !== 'call') return part
   if (part.type === 'call') {
-    const given = part.arguments.toWellFormed()
+    const given = wellFormed(part.arguments)
     // Few arguments have escaped surrogates.
     const read = ESCAPED_HALF.test(given) ? replaceEscapedHalves(given) : given
     return read === part.arguments ? part : replaceText(part, { arguments: read })
   }
-  const whole = part.text.toWellFormed()
+  const whole = wellFormed(part.text)
   return whole === part.text ? part : replaceText(part, { text: whole })
 }
 

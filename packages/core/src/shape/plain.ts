@@ -8,14 +8,23 @@ import { describeValue, quote } from './value-reader.ts'
 
 // Text
 
+/** Any surrogate, paired or not. */
+export const SURROGATE = /[\ud800-\udfff]/
 const LONE_SURROGATE = /\p{Surrogate}/u
+
+/**
+ * Whether the text is valid Unicode. Providers refuse a request with half of a surrogate pair, and every later one. The
+ * first check is cheap and nearly always enough.
+ */
+function isLegalText(text: string): boolean {
+  return !SURROGATE.test(text) || !LONE_SURROGATE.test(text)
+}
 
 export const text: Shape<string> = {
   read: (reader, value) => {
     if (typeof value !== 'string') return reader.refuseForm(`must be text, not ${describeValue(value)}`)
     reader.countChars(value.length)
-    // Providers refuse a request with half of a surrogate pair, and every later one.
-    if (value.isWellFormed()) return value
+    if (isLegalText(value)) return value
     return reader.refuse(`has half of a surrogate pair at ${value.search(LONE_SURROGATE)}; it is not valid Unicode`)
   },
   check: (value) => (typeof value === 'string' ? undefined : mustBe('text', value)),
@@ -219,7 +228,7 @@ const readJsonObject: Read<JsonObject> = (reader, value) => {
   for (const [key, field] of reader.openObject(value)) {
     // Assigned to an object later, it would become its prototype.
     if (key === '__proto__') return reader.refuse('may not have a field "__proto__"')
-    if (!key.isWellFormed()) return reader.refuse(`has a field whose name is not valid Unicode: ${quote(key)}`)
+    if (!isLegalText(key)) return reader.refuse(`has a field whose name is not valid Unicode: ${quote(key)}`)
     reader.countChars(key.length)
     copy[key] = reader.at(key, field, readJson)
   }

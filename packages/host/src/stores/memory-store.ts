@@ -77,8 +77,7 @@ export function createMemoryStore(options: LeaseOptions = {}): MemoryStore {
       if (existing !== undefined)
         throw new BatonError({ code: 'session_exists', message: `session ${existing} already exists in the store` })
       const bodies = records.map((record) => encodeJson(session, record))
-      logs.add(logs.make(session, under?.root), bodies, records)
-      logs.own(session, under?.root) // under an epoch that nobody has
+      logs.add(logs.own(session, under?.root), bodies, records) // under an epoch that nobody has
       leases.end(session, leases.leaseOf(session))
     },
     remove: async (session, owner) => {
@@ -287,7 +286,6 @@ class Logs {
     return (this.#logs.get(session)?.records.length ?? 0) > 0
   }
 
-  /** Whether it may have children: it has records, and is none itself. */
   isRoot(session: string): boolean {
     return this.hasRecords(session) && this.#logs.get(session)?.root === undefined
   }

@@ -19,7 +19,7 @@ export interface KnownLog {
 
 export type PutPlan = { readonly type: 'add'; readonly bodies: readonly string[] } | PutConflict
 
-/** What a put made of a log. */
+/** The effect of a put on a log. */
 export type PutOutcome = { readonly type: 'added' | 'same' } | PutConflict
 
 export interface PutConflict {

@@ -216,7 +216,7 @@ class TurnEvents implements AsyncIterable<SessionEvent> {
 
   push(events: readonly SessionEvent[]): void {
     const waiting = this.#queue.push(events)
-    // A tool may report as long as it likes.
+    // Only the newest progress of a call matters; a tool may report as long as it likes.
     for (const { type } of events) if (type === 'call-progress') this.#queue.keepNewest(nameProgress)
     if (waiting > this.#boundAt) this.#boundAt = Math.max(WAITING_MAX, 2 * this.#queue.keepNewest(nameRepeated))
   }
@@ -288,7 +288,6 @@ function addPartial(written: { text: string; readChars: number }, event: Session
 
 const END = { done: true, value: undefined } as const
 
-/** Only the newest progress of a call matters. */
 function nameProgress(event: SessionEvent): string | undefined {
   return event.type === 'call-progress' ? event.callId : undefined
 }

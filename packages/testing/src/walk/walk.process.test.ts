@@ -11,8 +11,8 @@ import type { Walk, Walks } from './walk.test-kit.ts'
  * functions with a name: a closure that gets one makes no path longer.
  */
 const MOST: Readonly<Record<keyof Walks, Omit<Walk, 'calls' | 'named'>>> = {
-  tool: { files: 51, functions: 393, commits: 3 },
-  chat: { files: 83, functions: 619, commits: 3 },
+  tool: { files: 51, functions: 394, commits: 3 },
+  chat: { files: 83, functions: 621, commits: 3 },
 }
 
 test('a turn walks no further than before', async () => {

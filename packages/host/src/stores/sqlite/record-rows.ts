@@ -88,8 +88,7 @@ export function prepareRecordRows(db: DatabaseSync, sessions: SessionRows, { due
       const row = sessions.makeFor(session, under)
       entries.note(row, undefined)
       sessions.raiseEpochs(epoch)
-      // Under an epoch that nobody has, not even a former owner of the log.
-      insert({ ...row, epoch: sessions.nextEpoch(), owner: under ? '' : 'restored' }, added)
+      insert({ ...row, epoch: sessions.nextEpoch(), owner: under ? '' : 'restored' }, added) // nobody has this epoch
       return undefined
     },
     read: (session: string, fromPos: number, limit: number): ReadRows =>
