@@ -20,7 +20,7 @@ import { isTest, REPOSITORY, sourcePaths } from './source-files.ts'
  */
 const MUTATED = /^packages\/(?:host\/src\/(?:local|stores(?=\/[^/]+$))|runtime\/src|server\/src|client\/src)\//
 const WINDOW_LINES = 30
-/** What `--changed` mutates. Workflows and workers of Temporal run in bundles, where mutants are not switched on. */
+/** Files that `--changed` mutates. Workflows and workers of Temporal run in bundles, where mutants are not switched on. */
 const MUTATED_CHANGES =
   /^packages\/(?:(?:core|runtime|server|client|protocol|models|mcp|tools|kits)\/src|host\/src\/(?:local|stores(?=\/[^/]+$)))\//
 /** A share of fewer mutants says little. */

@@ -230,8 +230,8 @@ const ROWS: readonly Row[] = [
   [
     'the progress of one call replaces that of another',
     `${SESSION}/turn.ts`,
-    "return event.type === 'call-progress' && event.callId === callId",
-    "return event.type === 'call-progress'",
+    "return event.type === 'call-progress' ? event.callId : undefined",
+    "return event.type === 'call-progress' ? 'any' : undefined",
     `${SESSION}/turn.test.ts`,
   ],
   [

@@ -1,5 +1,5 @@
-// The tier of each test. `npm test` runs tests that need only one process of Node; a landing (`.ci/run`) adds those that
-// start others, the deep suites of the packages that a change touches and of the packages that depend on them, and a
+// The tier of each test. `npm test` runs tests within one process of Node; a landing (`.ci/run`) adds tests of several
+// processes, the deep suites of the packages that a change touches and of the packages that depend on them, and a
 // rotating fifth of the others; the nightly runs all tests. Every file `*.deep.test.ts` is listed in one row of this table.
 import { globSync } from 'node:fs'
 import type { ComponentName } from './components.ts'

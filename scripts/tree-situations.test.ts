@@ -1,4 +1,4 @@
-// The tests that the table of situations of trees and tasks names, and the engines over which they play.
+// Tests in the table of situations of trees and tasks, and the engines over which they run.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'

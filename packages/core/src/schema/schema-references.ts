@@ -14,7 +14,7 @@ export interface Resource {
   readonly dynamic: Set<string>
   /** Nested resources by root. */
   readonly inner: ReadonlyMap<JsonObject, Resource>
-  /** A part with definitions of its own, and the resource around it. */
+  /** A part with its own definitions, and the resource around it. */
   readonly holder?: { readonly schema: JsonObject; readonly around: Resource }
 }
 

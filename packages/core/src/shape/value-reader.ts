@@ -225,7 +225,7 @@ export class ValueReader {
   #where(): string {
     const [first] = this.#path
     if (first === undefined) return this.#subject
-    // An item of a list has no name of its own.
+    // An item of a list has no name.
     return `${typeof first === 'number' ? this.#subject : ''}${describePath(this.#path)}`
   }
 }

@@ -1,5 +1,5 @@
-// Random acts on several stores at once: each store must answer as the others do, and keep what it has acknowledged. The
-// contract of stores has the situations that somebody thought of; a play mixes them.
+// Random acts on several stores at once: all must give the same answers, and keep the records they acknowledged. The store
+// contract plays known situations; a play mixes them.
 import type { SessionEntry, Store } from '../agent/store.ts'
 import type { SessionRecord } from '../machine/record.ts'
 import { initialState } from '../machine/state.ts'
@@ -11,7 +11,7 @@ import type { Act } from './store-player.ts'
 import { Player } from './store-player.ts'
 
 export interface StorePlay {
-  /** Empty stores by name, with the same clock and leases. The first is the one that others are compared with. */
+  /** Empty stores by name, with the same clock and leases. Each is compared with the first. */
   readonly stores: ReadonlyMap<string, Store>
   readonly clock: SteppedClock
   readonly seed: number
@@ -49,7 +49,7 @@ const TOLD_ACTS = 40
 interface Granted {
   readonly session: string
   readonly owner: string
-  /** Position after what was appended under it, as far as it knows. */
+  /** Position of its newest record. */
   pos: number
   /** Whoever left a session appends nothing. */
   place: 'open' | 'resting' | 'left'
@@ -187,7 +187,7 @@ class Plot {
     return [`remove ${session} ${owner ?? ''}`, (player) => player.remove(session, owner)]
   }
 
-  /** Keeps texts, rows and entries beside a log. */
+  /** Stores texts, rows and entries of a session. */
   #keep(): readonly [string, Act] {
     const session = this.#random.pick(NAMES)
     const [name, text] = [this.#random.pick(['x', 'y']), String(this.#random.below(3))]

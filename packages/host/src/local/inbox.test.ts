@@ -458,7 +458,7 @@ test('a role in place of a list of roles is refused everywhere, for its letters 
   const refusal = (field: string): object => ({
     code: 'invalid_option',
     message: `${field}.roles must be an array of names, not "manager"`,
-    hint: `Write ${field}: { id, roles: ['manager'] }.`,
+    hint: "Write { id, roles: ['manager'] }.",
   })
   const approve = { approvalId: 'x', decision: 'approve' } as const
   await expect(host.approvals({ decider: mia })).rejects.toMatchObject(refusal('decider'))

@@ -84,7 +84,7 @@ test('an idle session is not opened by recovery; one with an unreadable log is r
   await world.time.until(session.send('go').answer)
   await session.close()
   const next = createTestWorld({ store, time: world.time, steps: [] })
-  await store.restore('broken', [{ ...(await world.records())[0]!, pos: 3 }])
+  await store.restore('broken', [{ ...(await world.records())[0]!, facts: [] }])
   expect(await world.time.until(next.host.recover())).toEqual({ recovered: 0, failed: 1 })
   expect(next.warnings).toEqual(['a session could not be recovered'])
 })
@@ -319,7 +319,7 @@ test('a repeated finding is reported once, and read again only after its log has
   await time.settle()
   dead.die()
   const [first] = await dead.records()
-  const broken = { ...first!, pos: 3, facts: [] }
+  const broken = { ...first!, facts: [] }
   await disk.restore('broken', [broken])
   disk.expireLeases()
   const reads: string[] = []

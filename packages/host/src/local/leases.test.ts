@@ -332,7 +332,7 @@ test('a host does not hold a session that it could not open', async () => {
   const one = createProcess(time, store, { steps: [] })
   await (await one.open()).close()
   const [first] = await one.records()
-  await store.restore('broken', [{ ...first!, pos: 3 }])
+  await store.restore('broken', [{ ...first!, facts: [] }])
   expect(await time.until(one.host.recover())).toEqual({ recovered: 0, failed: 1 })
   expect(await store.acquire('broken', 'another')).toMatchObject({ type: 'acquired' })
 })

@@ -287,14 +287,15 @@ test('a damaged session is left out of lists, reported once, and read again only
   const warnings: string[] = []
   const store: MemoryStore = {
     ...disk,
-    read: (session, fromPos) => {
+    async *read(session, fromPos) {
       reads.push(session)
-      return disk.read(session, fromPos)
+      for await (const record of disk.read(session, fromPos))
+        yield session === 'broken' ? { ...record, pos: record.pos + 3 } : record
     },
   }
   const { host, open } = createDirectory(store, { info: () => {}, warn: (message) => void warnings.push(message) })
   await open('whole', 'ann')
-  const broken = { version: 1, pos: 3, nowMs: 1, epoch: 1, input: { type: 'user-input' }, facts: [] } as const
+  const broken = { version: 1, pos: 0, nowMs: 1, epoch: 1, input: { type: 'user-input' }, facts: [] } as const
   await disk.restore('broken', [broken])
   for (let looks = 0; looks < 10; looks++)
     expect((await host.sessions()).sessions.map(({ id }) => id)).toEqual(['whole'])

@@ -1,4 +1,4 @@
-// A guest's connection to a holder that says nothing any more.
+// A guest's connection to a silent holder.
 import { EventEmitter } from 'node:events'
 import type { Socket } from 'node:net'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'

@@ -88,7 +88,7 @@ export function prepareRecordRows(db: DatabaseSync, sessions: SessionRows, { due
       const row = sessions.makeFor(session, under)
       entries.note(row, undefined)
       sessions.raiseEpochs(epoch)
-      insert({ ...row, epoch: sessions.nextEpoch(), owner: under ? '' : 'restored' }, added) // nobody has this epoch
+      insert({ ...row, epoch: sessions.nextEpoch(), owner: under ? '' : 'restored' }, added) // an epoch without an owner
       return undefined
     },
     read: (session: string, fromPos: number, limit: number): ReadRows =>
