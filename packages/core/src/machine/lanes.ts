@@ -19,6 +19,8 @@ export interface ReportedChild {
   readonly spec: { readonly limits: Pick<Limits, 'awayMs'>; readonly tools: Spec['tools'] }
   /** Its agent has an output schema: the answer is JSON. */
   readonly hasOutput?: boolean
+  /** Records that end with the reported ones and have its answer, which an earlier report may have passed. */
+  readonly answered?: readonly SessionRecord[]
 }
 
 export interface LaneReport {
@@ -27,19 +29,15 @@ export interface LaneReport {
   readonly report: ChildReport
 }
 
-/**
- * Reads what records of a child say; the last one must be the child's last. Undefined if there is nothing to report: no
- * record, or an answer that is not final, with which the report waits.
- */
+/** Reads what records of a child say; the last one must be the child's last. Undefined without records. */
 export function report(records: readonly SessionRecord[], child: ReportedChild): LaneReport | undefined {
-  const read = withoutUnsettled(records, child.state)
-  const last = read.at(-1)
+  const last = records.at(-1)
   const { parent } = child.state
   if (!last || !parent) return undefined
   const requests = new Map<string, ChildRequest>()
   const closed = new Set<string>()
   const ended = new Set<string>()
-  for (const record of read)
+  for (const record of records)
     for (const fact of record.facts) {
       const request = readRequest(fact, record.nowMs, child)
       if (request) requests.set(request.id, request)
@@ -61,16 +59,15 @@ export function report(records: readonly SessionRecord[], child: ReportedChild):
       requests: [...requests.values()],
       closed: [...closed].filter((id) => !ended.has(id)),
       ended: [...ended],
-      ...(restsAsChild(child.state) && { end: readEnd(read, child) }),
+      ...(restsAsChild(child.state) && { end: readEnd(child.answered ?? records, child) }),
     },
   }
 }
 
-/** An answer is reported with the end of everything that its turn left: the state has no text. */
-function withoutUnsettled(records: readonly SessionRecord[], state: State): readonly SessionRecord[] {
-  if (state.parent?.finished?.outcome !== 'answered' || restsAsChild(state)) return records
-  const last = records.findLastIndex(({ facts }) => facts.some(({ type }) => type === 'turn-finished'))
-  return last < 0 ? records : records.slice(0, last)
+/** Whether the reported end has an answer, whose text only the log has, and these records do not have it. */
+export function lacksAnswer(records: readonly SessionRecord[], state: State): boolean {
+  if (state.parent?.finished?.outcome !== 'answered' || !restsAsChild(state)) return false
+  return !records.some(({ facts }) => facts.some(({ type }) => type === 'turn-finished'))
 }
 
 /** Reads a request that is still open at the end of the log. */

@@ -2,7 +2,7 @@
 // it knows neither.
 import type { BatonError, StoredPart } from '@baton/core/internal'
 import type { Child, ChildEnd, ChildReport, InputOf, ParentItem, SessionRecord } from '@baton/core/machine'
-import { findApproval, isMedia, itemsFor, NOTHING_SPENT, report } from '@baton/core/machine'
+import { findApproval, isMedia, itemsFor, lacksAnswer, NOTHING_SPENT, report } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'
 import { readWaitingAnswer } from '../session/details.ts'
 import { nameMediaBlob } from '../work/media.ts'
@@ -139,12 +139,18 @@ export interface ReportingChild {
   readonly from: number
 }
 
-/** Reads what the child's log says to its caller; undefined if there is nothing, or its answer is not final. */
+/** Reads what the child's log says to its caller; undefined if there is nothing. */
 export async function readReported(
   { engine: child, records: log }: ReadSession,
   { callId, from }: ReportingChild,
 ): Promise<InputOf<'child-reported'> | undefined> {
-  const records = await readAll(child, log, from)
+  let records = await readAll(child, log, from)
+  let answered: readonly SessionRecord[] | undefined
+  // The answer was passed by a report of what its turn had left at work.
+  if (lacksAnswer(records, child.state())) {
+    answered = await readAll(child, log, 0)
+    records = answered.filter(({ pos }) => pos > from)
+  }
   if (records.length === 0) return undefined
   const { spec, agent } = child.world
   const said = report(records, {
@@ -152,6 +158,7 @@ export async function readReported(
     history: child.history(),
     spec,
     hasOutput: agent.output !== undefined,
+    ...(answered && { answered }),
   })
   if (!said) return undefined
   const { to } = said

@@ -168,7 +168,7 @@ async function route(parts: HandlerParts, call: Call, path: readonly string[]): 
   const methods = [...new Set([...forOperators, ...listMethods(path)])]
   if (methods.length === 0) return answerNothing(parts)
   if (!methods.includes(method)) return answerMethod(method, methods)
-  checkQueryNames(call.url, path)
+  if (call.url.search !== '') checkQueryNames(call.url, path)
   if (forOperators.includes(method)) return await answerOperator(parts, call, path)
   if (area === 'approvals') return await answerApprovals(parts, call, path)
   // A request for a session must not create it; only the first message does.

@@ -4,7 +4,7 @@ import { createScriptedModel } from '@baton/core/testing'
 import { expect } from 'vitest'
 import { act } from './situation-parts.ts'
 import type { Situations, Stage } from './situation.ts'
-import { answersOf, begins, callStep, wakesOf } from './tasks-situations.ts'
+import { answersOf, begins, callStep, readLast, wakesOf } from './tasks-situations.ts'
 
 /** A caller whose helper pays, which needs an approval. */
 async function openTree({ createWorld }: Stage, rules: object = { background: true }) {
@@ -57,5 +57,49 @@ export const BACKGROUND_AGENT_SITUATIONS: Situations = {
     await time.pass(5000)
     expect(await wakesOf(world)).toHaveLength(1)
     expect(await session.tasks()).toMatchObject([{ status: 'settled', result: { type: 'ok' } }])
+  },
+  'an agent in the background below another asks a person after that one has answered, and both come home': async ({
+    createWorld,
+  }) => {
+    const gate = Promise.withResolvers<void>()
+    const paid: string[] = []
+    const look = act(() => gate.promise.then(() => 'looked'), { name: 'look' })
+    const pay = act((_, { idempotencyKey }) => `paid ${paid.push(idempotencyKey)}`, { name: 'pay', effect: 'once' })
+    const payer = defineAgent({
+      name: 'payer',
+      model: createScriptedModel({
+        steps: (request) => {
+          const text = readLast(request)
+          if (text.includes('paid')) return { text: 'It is paid.' }
+          return callStep(text.includes('looked') ? 'pay' : 'look')
+        },
+      }),
+      tools: [look, { ...pay, approval: true as const }],
+    })
+    const below = delegate({ agent: payer, description: 'Pays', background: true })
+    const helper = defineAgent({
+      name: 'helper',
+      model: createScriptedModel({ steps: begins('payer', { task: 'Pay.' }) }),
+      tools: [below],
+    })
+    const world = await createWorld({
+      steps: (request) =>
+        request.messages.at(-1)?.role === 'tool'
+          ? { text: `Heard: ${readLast(request)}` }
+          : callStep('helper', { task: 'Pay.' }),
+      tools: [delegate({ agent: helper, description: 'Helps' })],
+    })
+    const session = await world.open()
+    const turn = session.send('Pay.')
+    await world.time.settle()
+    expect(await session.approvals()).toEqual([])
+    gate.resolve()
+    await world.time.settle()
+    await world.time.pass(5000)
+    const [asked] = await session.approvals()
+    expect(asked).toMatchObject({ name: 'pay', path: [{ agent: 'helper' }, { agent: 'payer' }] })
+    await session.decide({ approvalId: asked?.approvalId ?? '', decision: 'approve' })
+    expect((await world.time.until(turn.answer)).text).toContain('It is paid.')
+    expect(paid).toHaveLength(1)
   },
 }

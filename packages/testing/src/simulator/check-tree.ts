@@ -218,13 +218,24 @@ export class TreeWatch {
     if (child.cursor !== state?.pos) this.#checkTail(child)
     if (this.#init.isAsking(child.session)) this.#fail(`${callId} is closed, and a model of its child is being asked`)
     const { own, below } = this.#countOf(child.session)
-    if (spent.tokens !== own + below)
-      this.#fail(`${callId} has spent ${spent.tokens} tokens, and its log says ${own} and ${below} below`)
+    const late = this.#countAfter(child)
+    if (spent.tokens !== own + below - late)
+      this.#fail(`${callId} has spent ${spent.tokens} tokens, and its log says ${own} and ${below} below, ${late} late`)
     const call = this.#calls.get(callId)
     if (!this.#hasRead(child.session)) return
     if (untrusted.length === 0) this.#fail(`${callId} read untrusted data, and its parent was not told so`)
     if (call?.settlement?.type === 'ok' && !call.isUntrusted)
       this.#fail(`${callId} read untrusted data, and its result is trusted`)
+  }
+
+  /** Tokens in records after the report that closed the child: an aborted model may answer in the same moment. */
+  #countAfter({ session, cursor }: KnownChild): number {
+    const { records = [] } = this.#init.find(session) ?? {}
+    const facts = records.slice(cursor + 1).flatMap((record) => record.facts)
+    return facts.reduce((sum, fact) => {
+      if (fact.type !== 'model-used') return sum
+      return sum + (fact.usage.inputTokens ?? 0) + (fact.usage.outputTokens ?? 0)
+    }, 0)
   }
 
   /** Records after the report that closed the child say nothing to its parent. */
