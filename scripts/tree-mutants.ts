@@ -196,6 +196,13 @@ export const TREE_MUTANTS: readonly Mutant[] = [
     test: { file: `${MACHINE}/parent.test.ts`, name: 'an interrupt would leave running' },
   },
   {
+    name: 'an answer that a report has passed is lost',
+    file: 'packages/core/src/machine/lanes.ts',
+    from: "  return !records.some(({ facts }) => facts.some(({ type }) => type === 'turn-finished'))",
+    to: '  return false',
+    test: { file: 'packages/testing/src/host-contract/host-contract.test.ts', name: 'long after its answer' },
+  },
+  {
     name: 'over Temporal a caller tells on from where it was, and not from where the child is',
     file: `${TEMPORAL}/workflow/child-lanes.ts`,
     from: 'this.#toldTo = read\n    this.#compares = true',

@@ -136,7 +136,10 @@ export const ChildView = s.fields({
   agent: s.text,
   /** Levels below the first session. */
   depth: s.count,
-  /** `opening`: it has not reported yet; a report takes up to a second. `waiting`: only people can continue it. `ending`: it has to end. `lost`: its log is missing or damaged. */
+  /**
+   * `opening`: it has not reported yet; a report takes up to a second. `waiting`: only people can continue it. `ending`: it
+   * has to end. `lost`: its log is missing or damaged.
+   */
   status: s.word('opening', 'running', 'waiting', 'ending', 'ended', 'lost'),
   /** Tokens, cost, rounds and calls of it and everything below it, as of its last report. */
   spent: s.optional(Spent),

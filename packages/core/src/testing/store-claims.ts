@@ -13,6 +13,16 @@ export interface SteppedClock extends Clock {
   step(ms: number): void
 }
 
+export function createSteppedClock(): SteppedClock {
+  let nowMs = 5_000_000
+  return {
+    nowMs: () => nowMs,
+    step: (ms) => {
+      nowMs += ms
+    },
+  }
+}
+
 /** The steps of a case, with its own store. */
 export type StoreAct = (store: Store, clock: SteppedClock) => Promise<void>
 

@@ -7,7 +7,7 @@ import { initialState } from '../machine/state.ts'
 import { ENTRY_CASES } from './entries-contract.ts'
 import { OUTBOX_CASES } from './outbox-contract.ts'
 import { OWNERSHIP_CASES } from './ownership-contract.ts'
-import type { SteppedClock, StoreAct } from './store-claims.ts'
+import type { StoreAct } from './store-claims.ts'
 import { reopenWithChild, TREE_CASES } from './tree-contract.ts'
 import {
   A,
@@ -25,6 +25,7 @@ import {
   refuses,
   same,
   createSnapshot,
+  createSteppedClock,
 } from './store-claims.ts'
 
 export interface StoreContractOptions {
@@ -57,16 +58,6 @@ export function storeContract(init: StoreContractOptions): readonly StoreCase[] 
     },
   }))
   return [...cases, ...durable]
-}
-
-function createSteppedClock(): SteppedClock {
-  let nowMs = 5_000_000
-  return {
-    nowMs: () => nowMs,
-    step: (ms) => {
-      nowMs += ms
-    },
-  }
 }
 
 async function withStore(init: StoreContractOptions, act: StoreAct): Promise<void> {

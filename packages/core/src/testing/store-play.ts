@@ -1,45 +1,45 @@
 // Random acts on several stores at once: all must give the same answers, and keep the records they acknowledged. The store
 // contract plays known situations; a play mixes them.
+import type { Clock } from '../agent/environment.ts'
 import type { SessionEntry, Store } from '../agent/store.ts'
 import type { SessionRecord } from '../machine/record.ts'
 import { initialState } from '../machine/state.ts'
 import type { Random } from './random.ts'
 import { createRandom } from './random.ts'
-import type { SteppedClock } from './store-claims.ts'
-import { createSnapshot, record } from './store-claims.ts'
+import { createSnapshot, createSteppedClock, record } from './store-claims.ts'
 import type { Act } from './store-player.ts'
 import { Player } from './store-player.ts'
 
 export interface StorePlay {
-  /** Empty stores by name, with the same clock and leases. Each is compared with the first. */
-  readonly stores: ReadonlyMap<string, Store>
-  readonly clock: SteppedClock
+  /** Opens empty stores by name, whose leases use this clock and are equally long. Each is compared with the first. */
+  open(clock: Clock): Promise<Readonly<Record<string, Store>>>
   readonly seed: number
   readonly acts: number
-  /** Called with each act and its answer, to follow a play that fails. */
-  readonly onAct?: (line: string) => void
 }
 
-/** @throws Error with the acts that led to the first answer that differs */
-export async function playStores({ stores, clock, seed, acts, onAct }: StorePlay): Promise<void> {
+/** Closes the stores. @throws Error with the acts that led to the first answer that differs */
+export async function playStores({ open, seed, acts }: StorePlay): Promise<void> {
   const random = createRandom(seed)
-  const players = [...stores].map(([name, store]) => new Player(name, store))
-  const leaseMs = players[0]?.store.leaseMs ?? 0
-  const plot = new Plot(random, (share) => clock.step(Math.floor(leaseMs * share)))
-  const lines: string[] = []
-  for (let count = 1; count <= acts; count++) {
-    const [words, act] = plot.next()
-    const answers: string[] = []
-    for (const player of players) answers.push(await player.answer(act))
-    const line = `${words} -> ${answers[0]}`
-    lines.push(line)
-    onAct?.(line)
-    for (const [at, { name, broken }] of players.entries()) {
-      const wrong = broken ?? (answers[at] === answers[0] ? undefined : `answers ${answers[at]}`)
-      if (wrong !== undefined)
-        throw new Error(`seed ${seed}, act ${count}: ${name} ${wrong}\n${lines.slice(-TOLD_ACTS).join('\n')}`)
+  const clock = createSteppedClock()
+  const players = Object.entries(await open(clock)).map(([name, store]) => new Player(name, store))
+  try {
+    const leaseMs = players[0]?.store.leaseMs ?? 0
+    const plot = new Plot(random, (share) => clock.step(Math.floor(leaseMs * share)))
+    const lines: string[] = []
+    for (let count = 1; count <= acts; count++) {
+      const [words, act] = plot.next()
+      const answers: string[] = []
+      for (const player of players) answers.push(await player.answer(act))
+      lines.push(`${words} -> ${answers[0]}`)
+      for (const [at, { name, broken }] of players.entries()) {
+        const wrong = broken ?? (answers[at] === answers[0] ? undefined : `answers ${answers[at]}`)
+        if (wrong !== undefined)
+          throw new Error(`seed ${seed}, act ${count}: ${name} ${wrong}\n${lines.slice(-TOLD_ACTS).join('\n')}`)
+      }
+      plot.learn(answers[0] ?? '')
     }
-    plot.learn(answers[0] ?? '')
+  } finally {
+    for (const { store } of players) await store.close()
   }
 }
 

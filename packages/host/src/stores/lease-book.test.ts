@@ -38,3 +38,19 @@ test('a lease ends at its time, without ending its successor', () => {
   if (first.type === 'given') book.end('s', first)
   expect(book.holder('s')).toEqual({ owner: 'two', leaseUntilMs: 2000, address: 'ws://two' })
 })
+
+test('a session at rest is resumed after a change that was not made, unless another one has begun', () => {
+  const book = new LeaseBook()
+  const given = book.give('s', 'ann', undefined)
+  if (given.type !== 'given') throw new Error('ann does not get the session')
+  given.epoch = 1
+  const ann = { session: 's', owner: 'ann', epoch: 1 }
+  book.rest('s', 1)
+  book.endRest('s')()
+  expect(book.resume(ann)).toBe(true)
+  book.rest('s', 1)
+  const undo = book.endRest('s')
+  book.endRest('s') // a second change, which is still being made
+  undo()
+  expect(book.resume(ann)).toBe(false)
+})

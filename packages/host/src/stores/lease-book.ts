@@ -88,9 +88,11 @@ export class LeaseBook {
   endRest(session: string): () => void {
     const lease = this.#leases.get(session)
     if (!lease?.isResting) return () => {}
-    const { epoch } = lease
-    lease.epoch = undefined
-    return () => void (lease.epoch ??= epoch)
+    const spoilt: Lease = { ...lease, epoch: undefined }
+    this.#leases.set(session, spoilt)
+    return () => {
+      if (this.#leases.get(session) === spoilt) this.#leases.set(session, lease)
+    }
   }
 
   /** @throws BatonError `session_held` when an owner other than `owner` holds the session */

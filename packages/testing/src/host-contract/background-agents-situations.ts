@@ -102,4 +102,29 @@ export const BACKGROUND_AGENT_SITUATIONS: Situations = {
     expect((await world.time.until(turn.answer)).text).toContain('It is paid.')
     expect(paid).toHaveLength(1)
   },
+  'an agent whose task ends long after its answer, and begins no turn, is heard with that answer': async ({
+    createWorld,
+  }) => {
+    const gate = Promise.withResolvers<void>()
+    const look = { ...act(() => gate.promise.then(() => 'looked'), { name: 'look' }), background: true as const }
+    const helper = defineAgent({
+      name: 'helper',
+      model: createScriptedModel({ steps: begins('look') }),
+      tools: [look],
+      limits: { wakes: 0 },
+    })
+    const world = await createWorld({
+      steps: (request) =>
+        request.messages.at(-1)?.role === 'tool'
+          ? { text: `Heard: ${readLast(request)}` }
+          : callStep('helper', { task: 'Look.' }),
+      tools: [delegate({ agent: helper, description: 'Helps' })],
+    })
+    const session = await world.open()
+    const turn = session.send('Look.')
+    await world.time.settle()
+    await world.time.pass(5000) // its caller has read on
+    gate.resolve()
+    expect((await world.time.until(turn.answer)).text).toContain('It runs.')
+  },
 }

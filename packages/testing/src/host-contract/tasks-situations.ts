@@ -129,6 +129,7 @@ const READER_SITUATIONS: Situations = {
     job.finish('x')
     await time.until(reading)
     expect(seen).toMatchObject([{ message: 't1', step: 1, name: 'export', status: 'settled', task: 'settled' }])
+    await time.pass(5000) // the turn that the task has woken ends
   },
 }
 

@@ -80,22 +80,12 @@ describe.skipIf(programs === undefined)('a PostgreSQL store', () => {
   for (const { name, run } of storeContract({ open: openSteered, reopen })) test(name, run)
 
   test('the server and memory answer any acts alike, and keep what they acknowledged', async () => {
-    for (let seed = 2001; seed <= 2020; seed++) {
-      let nowMs = 5_000_000
-      const clock = { nowMs: () => nowMs, step: (ms: number) => void (nowMs += ms) }
-      const memory = createMemoryStore({ clock })
-      const store = await openSteered(clock)
+    for (let seed = 2001; seed <= 2020; seed++)
       await playStores({
-        stores: new Map<string, Store>([
-          ['memory', memory],
-          ['PostgreSQL', store],
-        ]),
-        clock,
+        open: async (clock) => ({ memory: createMemoryStore({ clock }), PostgreSQL: await openSteered(clock) }),
         seed,
         acts: 150,
       })
-      await store.close()
-    }
   })
 
   const open = (schema = `test_${(schemas += 1)}`): Promise<Store> => openPostgresStore(database, { schema })

@@ -45,22 +45,12 @@ for (const { name, skip, run } of storeContract({ open: (clock) => openGuest(nex
   test(`a guest: ${name}`, { skip: skip !== undefined }, run)
 
 test('a guest and memory answer any acts alike, and keep what they acknowledged', async () => {
-  for (let seed = 1001; seed <= 1020; seed++) {
-    let nowMs = 5_000_000
-    const clock = { nowMs: () => nowMs, step: (ms: number) => void (nowMs += ms) }
-    const memory = createMemoryStore({ clock })
-    const guest = await openGuest(nextPath(), clock)
+  for (let seed = 1001; seed <= 1020; seed++)
     await playStores({
-      stores: new Map<string, Store>([
-        ['memory', memory],
-        ['guest', guest],
-      ]),
-      clock,
+      open: async (clock) => ({ memory: createMemoryStore({ clock }), guest: await openGuest(nextPath(), clock) }),
       seed,
       acts: 150,
     })
-    await guest.close()
-  }
 })
 
 test('a holder that is frozen makes what its guests ask fail, and does not hold up their end', async () => {

@@ -43,8 +43,9 @@ export function prepareSessionRows(db: DatabaseSync) {
   const rows: Statements = prepareStatements(db, STATEMENTS)
   const single = createRows(rows)
   const { find, findSound, makeFor, save } = single
+  const nextEpoch = (): number => Number(rows.nextEpoch.get()?.['last'])
   const raiseEpoch = (row: SessionRow, owner: string): { readonly epoch: number; readonly pos: number } => {
-    const epoch = Number(rows.nextEpoch.get()?.['last'])
+    const epoch = nextEpoch()
     save({ ...row, epoch, owner })
     return { epoch, pos: row.pos }
   }
@@ -54,7 +55,7 @@ export function prepareSessionRows(db: DatabaseSync) {
     ...single,
     remove: (row: SessionRow): void => void rows.remove.run(row.key),
     raiseEpochs: (epoch: number): void => void rows.raiseEpochs.run(epoch),
-    nextEpoch: (): number => Number(rows.nextEpoch.get()?.['last']),
+    nextEpoch,
     acquire: (session: string, owner: string) => raiseEpoch(makeFor(session, undefined), owner),
     acquireUnder: (session: string, under: Under): AcquiredUnder => {
       const root = findSound(under.root)
