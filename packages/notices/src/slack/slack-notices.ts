@@ -91,8 +91,8 @@ async function tell(telling: Telling): Promise<void> {
 async function postRequest(telling: Telling): Promise<void> {
   const { seal, threads, placeOf, mention, notice, context } = telling
   const asked = await context.request()
-  const noteName = nameRequest(notice)
-  if (!asked || (await context.notes.get(noteName)) !== undefined) return // it is closed, or was posted before
+  const known = await context.notes.get(nameRequest(notice))
+  if (!asked || (known !== undefined && !isBegun(readNote(known)))) return // it is closed, or was posted before
   const { session } = notice.data
   const thread = await threads.read(session)
   const place = thread ? { channel: thread.channel, thread: thread.ts } : placeOf(asked)
@@ -100,9 +100,24 @@ async function postRequest(telling: Telling): Promise<void> {
   const { approvalId, principal } = asked
   const value = await seal.seal({ session, approvalId, owner: principal.id, digest: await digestInput(asked.input) })
   const { text, blocks, shown } = writeRequest(asked, { value, mention })
-  const posted = await post(telling, place, { text, blocks: [...blocks] })
-  await context.notes.put(noteName, JSON.stringify({ ...posted, text, shown }))
-  await context.notes.put('thread', JSON.stringify({ channel: posted.channel, ts: place.thread ?? posted.ts }))
+  const begun = { ...place, text, shown }
+  // If the host dies before the post is noted, the next host still knows where to post the outcome.
+  await context.notes.put(nameRequest(notice), JSON.stringify(begun))
+  await postNoted(telling, begun, blocks)
+}
+
+/** Posts a message about a request, and notes it for what follows. */
+async function postNoted(
+  telling: Telling,
+  { channel, thread, text, shown }: Begun,
+  blocks: readonly JsonObject[],
+): Promise<Posted> {
+  const { notice, context } = telling
+  const place = { channel, ...(thread !== undefined && { thread }) }
+  const posted = { ...(await post(telling, place, { text, blocks: [...blocks] })), text, shown }
+  await context.notes.put(nameRequest(notice), JSON.stringify(posted))
+  await context.notes.put('thread', JSON.stringify({ channel: posted.channel, ts: thread ?? posted.ts }))
+  return posted
 }
 
 const DECIDED: Readonly<Record<string, string>> = {
@@ -132,23 +147,24 @@ async function closeWithdrawn(telling: Telling): Promise<void> {
   await context.notes.put(nameRequest(notice), '{}') // a repeated notice posts nothing
 }
 
-/** Returns the message that was rewritten; undefined if there is none. */
-async function rewrite(
-  { api, notice, context }: Telling,
-  words: string,
-  who?: JsonObject,
-): Promise<Posted | undefined> {
+/**
+ * Rewrites the message of the request and returns it; undefined without one. If a post of the request was begun and never
+ * noted, posts the outcome as another message.
+ */
+async function rewrite(telling: Telling, words: string, who?: JsonObject): Promise<Posted | undefined> {
+  const { api, notice, context } = telling
   const known = readNote(await context.notes.get(nameRequest(notice)))
   if (!known) return undefined
-  const posted = known as unknown as Posted // as postRequest noted it
-  const { channel, ts, text, shown } = posted
+  const noted = known as unknown as Begun | Posted // as postRequest noted it
+  const blocks = [...closeRequest(noted.shown, words, who)]
+  if (!('ts' in noted)) return await postNoted(telling, noted, blocks)
+  const { channel, ts, text } = noted
   try {
-    const blocks = [...closeRequest(shown, words, who)]
     await api.call('chat.update', { channel, ts, text, blocks }, context.signal)
   } catch (cause) {
     if (!isBatonError(cause) || !MESSAGE_GONE.has(cause.data['error'])) throw cause
   }
-  return posted
+  return noted
 }
 
 /** Slack has no form for it: the thread of a conversation hears that there is one. */
@@ -190,11 +206,18 @@ async function postEnd(telling: Telling): Promise<void> {
   }
 }
 
-interface Posted {
-  readonly channel: string
-  readonly ts: string
+/** A request that is about to be posted. */
+interface Begun extends SlackPlace {
   readonly text: string
   readonly shown: readonly JsonObject[]
+}
+
+interface Posted extends Pick<Begun, 'channel' | 'text' | 'shown'> {
+  readonly ts: string
+}
+
+function isBegun(note: JsonObject | undefined): boolean {
+  return note !== undefined && note['ts'] === undefined
 }
 
 async function post(

@@ -27,6 +27,8 @@ export interface SlackWorldOptions {
   readonly pay?: object
   /** Sends each notice twice, as a host does that died before it had stored that it was taken. */
   readonly repeats?: boolean
+  /** Loses the note of the first message, as a host that dies before it is stored; what follows waits for this. */
+  readonly forgets?: Promise<void>
 }
 
 export const PAYING: ScriptedModelOptions['steps'] = [
@@ -91,7 +93,7 @@ export async function createSlackWorld(init: SlackWorldOptions = {}) {
         monotonicMs: () => platform.clock.monotonicMs?.() ?? performance.now(),
       },
     },
-    notify: [init.repeats ? { ...slack.notices, send: sendTwice(slack.notices) } : slack.notices],
+    notify: [{ ...slack.notices, send: sendAs(slack.notices, init) }],
     ...(init.address !== undefined && { address: init.address }),
     log: { info: () => {}, warn: (message, data) => void warnings.push(`${message} ${JSON.stringify(data)}`) },
   })
@@ -101,8 +103,19 @@ export async function createSlackWorld(init: SlackWorldOptions = {}) {
   return { fake, store, paid, warnings, clock, slack, host, handler, deliveries, newest }
 }
 
-function sendTwice({ send }: NoticeDestination): NoticeDestination['send'] {
-  return async (notice, context) => (await send(notice, context)) ?? (await send(notice, context))
+function sendAs({ send }: NoticeDestination, { repeats, forgets }: SlackWorldOptions): NoticeDestination['send'] {
+  if (repeats) return async (notice, context) => (await send(notice, context)) ?? (await send(notice, context))
+  if (!forgets) return send
+  let isForgotten = false
+  return async (notice, context) => {
+    if (isForgotten) await forgets
+    const put: typeof context.notes.put = async (name, text) => {
+      if (isForgotten || !text.includes('"ts"')) return await context.notes.put(name, text)
+      isForgotten = true
+      throw new Error('the host dies')
+    }
+    return await send(notice, { ...context, notes: { ...context.notes, put } })
+  }
 }
 
 /** The words of a message, with its blocks as text. */

@@ -65,6 +65,19 @@ test('a request shows what is decided, who asked and until when; a click decides
   expect(paid).toHaveLength(1)
 })
 
+test('a request whose message was not noted by a host that died is decided meanwhile: the channel hears it all the same', async () => {
+  const gate = Promise.withResolvers<void>()
+  const { message, deliveries, turn, fake, newest } = await ask({ forgets: gate.promise })
+  expect((await deliveries.click(message, 'Approve', { user: MANAGER })).status).toBe(200)
+  expect((await turn.answer).text).toBe('It is paid.')
+  gate.resolve()
+  const findOutcome = (): FakeMessage | undefined => fake.messages.findLast(({ threadTs }) => threadTs === undefined)
+  await expect.poll(() => wordsOf(findOutcome())).toMatch(/Pay 4000 euros.*Approved by.*<@U0MANAGER>/)
+  expect(labels(findOutcome() as FakeMessage)).toEqual([])
+  await expect.poll(() => newest()?.threadTs).toBe(findOutcome()?.ts)
+  expect(newest()?.text).toMatch(/answered/)
+})
+
 test('a stranger is told, and changes nothing', async () => {
   const world = await ask()
   const { message, deliveries, session, paid } = world
